@@ -21,7 +21,7 @@ y[flipped] = (y[flipped] + rng.integers(1, 3, len(flipped))) % 3
 
 audit = audit_labels(X, y)
 found = np.flatnonzero(audit.doubtful)
-print(f"{len(found)} labels are doubtful; {np.isin(found, flipped).sum()} of them were swapped")
+print(f"{audit}\n{np.isin(found, flipped).sum()} of these {len(found)} labels were swapped")
 
 # %%
 # Somebody looks at the doubtful rows, and corrects them.
@@ -31,8 +31,8 @@ print("before:", before.to_ranking().headline(5))
 print("after: ", after.to_ranking().headline(5))
 
 # %%
-# Rows are given classes, columns are likely ones: off the diagonal stand the labels that look wrong.
+# Rows are given classes, columns those that the models prefer: off the diagonal stand the rows to look at.
 LabelAuditDisplay.from_audit(audit)
 plt.tight_layout()
 plt.show()
-# sphinx_gallery_alt = "Given against likely classes as a table of shares; labels off the diagonal look wrong."
+# sphinx_gallery_alt = "Given against preferred classes as a table of shares; rows to look at stand off the diagonal."

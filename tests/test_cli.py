@@ -445,7 +445,7 @@ def test_audit_finds_wrong_labels(capfd, folder, tmp_path):
     code, out, _ = dubio(capfd, "audit", tmp_path / "wrong.csv", "-t", "species", "--csv", "--all")
     assert code == 0 and len(list(csv.DictReader(io.StringIO(out)))) == 150
     code, out, _ = dubio(capfd, "audit", tmp_path / "wrong.csv", "-t", "species")
-    assert code == 0 and "141" in out and "error rate" in out and "Skill of the models" in out
+    assert code == 0 and "141" in out and "disagreement" in out and "Skill of the models" in out
     table.insert(0, "patient", [f"P{i}" for i in range(150)])
     table.to_csv(tmp_path / "named.csv", index=False)
     page = tmp_path / "audit.html"
@@ -459,7 +459,7 @@ def test_an_audit_without_a_doubtful_label_writes_a_header(capfd, folder):
     noise = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc")).assign(y=rng.permutation(["p", "q"] * 30))
     noise.to_csv(folder / "noise.csv", index=False)
     code, out, _ = dubio(capfd, "audit", folder / "noise.csv", "-t", "y", "--csv")
-    assert code == 0 and out == "row,given,suggested,wrong,doubtful,rank\n"
+    assert code == 0 and out == "row,given,suggested,disagreement,doubtful,rank\n"
     code, out, _ = dubio(capfd, "audit", folder / "noise.csv", "-t", "y")
     assert code == 0 and "cannot be judged" in out
 
@@ -935,7 +935,7 @@ def test_identifiers_of_an_audit(capfd, folder, tmp_path):
     assert code == 2 and "--id names 'nope'" in err
     page = tmp_path / "page.html"
     assert dubio(capfd, *words, "--id", "row", "--report", page)[0] == 0
-    assert "1003" in page.read_text() and "labels are doubtful.</h1>" in page.read_text()
+    assert "1003" in page.read_text() and "rows the models disagree with the label" in page.read_text()
     (tmp_path / "two.csv").write_text("a,b,y\n1,2,p\n3,5,q\n")
     code, _, err = dubio(capfd, "audit", tmp_path / "two.csv", "-t", "y")
     assert code == 2 and "fewer than two classes with at least two labelled rows" in err

@@ -107,7 +107,7 @@ def test_an_audit_can_be_repeated_and_names_rows_as_the_file_does(dubio, tmp_pat
     assert "left out: 'sample' (a different text in every row), 'ward' (only one value)." in err
     first = int(re.search(r"^ +(\d+) +(?:yes|no) ", out, re.MULTILINE)[1])
     counted = f"Rows are counted from 1, without the header: row {first} is row {first + 1} of sheet 'Sheet1'."
-    assert counted in flat(out) and "Doubtful labels in 'relapse'" in out
+    assert counted in flat(out) and "Labels to look at first: 'relapse'" in out
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert counted in seen(page)
     code = unescape(re.search(r"In Python:</p><pre><code>(.*?)</code>", page, re.DOTALL)[1])
@@ -119,7 +119,7 @@ def test_an_audit_can_be_repeated_and_names_rows_as_the_file_does(dubio, tmp_pat
     assert [row["row"] - 1 for row in found["rows"]] == names["audit"].to_frame()[names["audit"].doubtful].sort_values(
         "rank"
     ).index.tolist()
-    assert found["error_rate"] == pytest.approx(names["audit"].error_rate)
+    assert found["share_high"] == pytest.approx(names["audit"].share_high)
 
 
 def test_one_share_and_one_count_after_corrections(dubio, tmp_path):
@@ -131,31 +131,32 @@ def test_one_share_and_one_count_after_corrections(dubio, tmp_path):
     words = (*words, "--corrections", "c.csv")
     found = json.loads(dubio(*words, "--json")[0])
     out = flat(dubio(*words, "--report", "a.html")[0])
-    share, before = (f"{100 * found['corrections'][f'error_rate_{when}']:.1f}" for when in ("left", "before"))
+    share, before = (f"{100 * found['corrections'][f'share_high_{when}']:.1f}" for when in ("left", "before"))
     assert found["corrections"]["doubtful_left"] == found["doubtful"] == len(found["rows"])
-    assert found["error_rate"] == found["corrections"]["error_rate_left"]
-    assert f"{found['doubtful']} of {found['labels']} labels are doubtful" in out
-    assert f"Estimated share of wrong labels: {share}%" in out
+    assert found["share_high"] == found["corrections"]["share_high_left"]
+    assert f"In {found['doubtful']} of {found['labels']} rows the models disagree" in out
+    assert f"Between 0 and {share} % of the labels may be wrong" in out
     page = seen((tmp_path / "a.html").read_text(encoding="utf-8"))
     for text in (out, page):
-        assert f"{before} % before your corrections, {share} % after them." in text
-        assert f"{found['doubtful']} labels are still doubtful." in text
-        assert set(re.findall(r"(\d+) (?:of \d+ )?labels are (?:still )?doubtful", text)) == {str(found["doubtful"])}
+        assert f"t most {before} % of the labels may have been wrong before your corrections" in text
+        assert f"at most {share} % after them." in text
+        assert f"In {found['doubtful']} rows the models still disagree with the label." in text
+        assert set(re.findall(r"(?i)in (\d+) (?:of \d+ )?rows the models", text)) == {str(found["doubtful"])}
     code = unescape(
         re.search(r"In Python:</p><pre><code>(.*?)</code>", (tmp_path / "a.html").read_text(), re.DOTALL)[1]
     )
     names: dict[str, Any] = {}
     exec(code, names)
-    assert names["audit"].error_rate == pytest.approx(found["error_rate"])
+    assert names["audit"].share_high == pytest.approx(found["share_high"])
 
 
 def test_numbers_left_out_of_the_search_are_not_called_doubtful(dubio):
     words = ("clinic.xlsx", "--target", "SpO2", "--ignore", "sure,relapse", "--groups", "patient")
     out = flat(dubio("rank", *words)[0])
     assert "left out of the search: " in out and "more than 2.5 robust standard deviations" in out
-    assert "An audit is stricter: it doubts a value only if it is more likely wrong than right." in out
+    assert "An audit is stricter: it lists fewer of them." in out
     out = flat(dubio("audit", *words, "--target-kind", "numbers")[0])
-    assert "Doubtful numbers in 'SpO2'" in out and "1 of " in out
+    assert "Numbers to look at first: 'SpO2'" in out and "In 1 of " in out
 
 
 def test_an_audit_without_doubtful_rows_prints_no_empty_table(dubio, tmp_path):
@@ -165,9 +166,9 @@ def test_an_audit_without_doubtful_rows_prints_no_empty_table(dubio, tmp_path):
     words = ("audit", "right.xlsx", "--target", "SpO2", "--target-kind", "numbers", "--ignore", "sure,relapse")
     out = dubio(*words, "--report", "a.html")[0]
     page = seen((tmp_path / "a.html").read_text(encoding="utf-8"))
-    assert "Which numbers of 'SpO2' in right.xlsx look wrong? None of the" in page
-    assert "numbers is more likely wrong than right" in flat(out)
-    assert "P(wrong)" not in out and "Rows are counted" not in out
+    assert "Which numbers of 'SpO2' in right.xlsx should somebody look at first? The models do not clearly" in page
+    assert "do not clearly disagree with any of the" in flat(out)
+    assert "disagreement" not in out and "Rows are counted" not in out
 
 
 def test_several_targets_are_told_apart(dubio, tmp_path):

@@ -90,7 +90,7 @@ def test_twenty_corrections_by_the_keyboard(browser, audited, tmp_path, capsys) 
     assert run([*arguments, "--report", str(out), "--stability", "0", "--json", "-q"]) == 0
     changes = json.loads(capsys.readouterr().out)["corrections"]
     assert changes["right"] + changes["changed"] == 20 and changes["changed"] >= 15
-    assert changes["error_rate_left"] < changes["error_rate_before"]
+    assert changes["share_high_left"] < changes["share_high_before"]
     assert "Effect of the corrections" in out.read_text(encoding="utf-8")
 
 
@@ -173,7 +173,7 @@ def test_corrections_are_applied_and_their_labels_trusted() -> None:
     problem = read_problem(X, corrected)
     assert problem.supervision.confirmed.sum() == 6
     audit = audit_labels(X, corrected)
-    assert not audit.doubtful[corrected.confirmed].any() and (audit.wrong[corrected.confirmed] == 0).all()
+    assert not audit.doubtful[corrected.confirmed].any() and (audit.disagreement[corrected.confirmed] == 0).all()
     belief = believe(problem, "experts", True, ExpertOptions())
     assert (belief.supervision.memberships[corrected.confirmed].max(axis=1) == 1).all()
     part = problem.rows(np.arange(119, -1, -1)).supervision
@@ -222,7 +222,7 @@ def test_decided_labels_correct_what_the_audit_says_of_the_others() -> None:
     table, _ = flipped_table(200, 30)
     X, y = table[["age", "pulse", "mass"]], table["kind"].to_numpy()
     before = audit_labels(X, y)
-    first = np.argsort(-np.nan_to_num(before.wrong))[:15]
+    first = np.argsort(-np.nan_to_num(before.disagreement))[:15]
     claims = []
     for outcome in ("right", "change"):
         others = {CLASSES[0]: CLASSES[1], CLASSES[1]: CLASSES[0]}
@@ -237,13 +237,13 @@ def test_decided_labels_correct_what_the_audit_says_of_the_others() -> None:
         assert calibrated(before, before, corrected)[first].sum() == 0
         audit = audit_left(before, after, corrected)
         undecided = np.setdiff1d(np.arange(len(y)), first)
-        assert np.allclose(audit.wrong[undecided], left[undecided], atol=1e-12)
+        assert np.allclose(audit.disagreement[undecided], left[undecided], atol=1e-12)
         assert np.allclose(audit.probabilities.sum(axis=1), after.probabilities.sum(axis=1))
         assert np.allclose(audit.joint.sum(axis=1), np.bincount(after.codes))
         assert np.allclose(after.joint.sum(axis=1), np.bincount(after.codes))
-        per_claim = before.error_rate * len(y) / before.wrong.sum()
-        assert audit.error_rate == pytest.approx(per_claim * left.sum() / len(y))
-        assert (audit.doubtful == (left >= before.wrong[before.doubtful].min())).all()
+        per_claim = (1 - np.trace(before.joint) / len(y)) * len(y) / before.disagreement.sum()
+        assert 1 - np.trace(audit.joint) / len(y) == pytest.approx(per_claim * left.sum() / len(y))
+        assert (audit.doubtful == (left >= before.disagreement[before.doubtful].min())).all()
     assert claims[0] < claims[1]  # if all doubted labels were right, fewer of the others are wrong
 
 
@@ -253,7 +253,7 @@ def test_after_honest_corrections_the_audit_agrees_with_itself() -> None:
     true = (X[:, 0] + X[:, 1] > 0).astype(int)
     y = np.where(rng.random(300) < 0.15, 1 - true, true)
     before = audit_labels(X, y)
-    first = np.argsort(-before.wrong)[:40]
+    first = np.argsort(-before.disagreement)[:40]
     outcomes = [("right", "") if y[i] == true[i] else ("change", str(true[i])) for i in first]
     decided = [
         {"row": i + 1, "given": str(y[i]), "decision": decision, "label": label}
@@ -263,12 +263,16 @@ def test_after_honest_corrections_the_audit_agrees_with_itself() -> None:
     after = audit_labels(X, corrected)
     left = audit_left(before, after, corrected)
     truly_left = (y != true)[corrected.decisions == ""].sum()
-    assert left.doubtful.any() and left.wrong[left.doubtful].min() > left.wrong[~left.doubtful].max()
-    assert abs(left.error_rate * 300 - truly_left) < 10 and abs(left.wrong.sum() - truly_left) < 15
+    assert left.doubtful.any() and left.disagreement[left.doubtful].min() > left.disagreement[~left.doubtful].max()
+    assert abs(300 - np.trace(left.joint) - truly_left) < 10 and abs(left.disagreement.sum() - truly_left) < 15
     nothing = apply_corrections(y, [])
     same = audit_left(before, before, nothing)
-    assert (same.doubtful == before.doubtful).all() and np.allclose(same.wrong, before.wrong, atol=2e-6)
-    assert same.error_rate == pytest.approx(before.error_rate, abs=1e-5)
+    assert (same.doubtful == before.doubtful).all() and np.allclose(same.disagreement, before.disagreement, atol=2e-6)
+    assert same.share_high == pytest.approx(before.share_high, abs=1e-5)
+    n_changed, n_wrong = corrected.count("change"), int((y != true).sum())
+    known = audit_left(audit_labels(X, y, share=n_wrong / 300), after, corrected)  # what was changed is wrong no more
+    assert known.error_rate * 300 == pytest.approx(n_wrong - n_changed)
+    assert np.nansum(known.wrong) == pytest.approx(n_wrong - n_changed) and (known.wrong[first] == 0).all()
     with pytest.raises(InputError, match="before is a NumberAudit"):
         audit_left(audit_labels(X, X[:, 0] + rng.normal(size=300)), after, corrected)
     with pytest.raises(InputError, match="after is an audit of 100 rows, but the corrections are of 300"):
@@ -288,15 +292,17 @@ def test_before_and_after_in_words() -> None:
     assert found.came_in == ["x0"] and found.went_out == ["x3"]
     assert found.moved[0] in (("x0", 4, 1), ("x3", 1, 4)) or abs(found.moved[0][1] - found.moved[0][2]) >= 2
     assert any(sentence.startswith("Came in: x0") for sentence in found.sentences())
-    assert found.record()["error_rate_left"] is None
+    assert found.record()["share_high_left"] is None
     few = y.copy()
     few[:4] = "b"
     corrected = apply_corrections(few, [{"row": 1, "given": "b", "decision": "change", "label": "a"}])
     audits = [audit_labels(X, few), audit_labels(X, corrected)]
     found = compare(corrected, before, after, *audits)
     said, left = " ".join(found.sentences()), int(audit_left(*audits, corrected).doubtful.sum())
-    assert f"{100 * audits[0].error_rate:.1f} % before your corrections" in said
-    assert f"{left} labels are still doubtful." in said and found.record()["doubtful_left"] == left
+    assert f"{100 * audits[0].share_high:.1f} % of the labels may have been wrong before your corrections" in said
+    assert (
+        f"In {left} rows the models still disagree with the label." in said and found.record()["doubtful_left"] == left
+    )
 
 
 def test_command_refuses_corrections_of_another_table(audited, tmp_path, capsys) -> None:

@@ -494,7 +494,9 @@ def test_the_audit_command_takes_groups_and_weights(visits_file, capfd):
     audit = audit_labels(table[features], table["ill"], groups=table["patient"], sample_weight=table["weight"])
     known = audit.labelled
     assert_allclose(
-        [row["wrong"] for row, here in zip(rows, known, strict=True) if here], audit.wrong[known], rtol=1e-6
+        [row["disagreement"] for row, here in zip(rows, known, strict=True) if here],
+        audit.disagreement[known],
+        rtol=1e-6,
     )
 
 

@@ -296,7 +296,7 @@ def test_a_large_audit_learns_from_a_sample_and_judges_every_row(monkeypatch):
     given = np.where(wrong, (y + 1) % 3, y)
     audit = dubio.audit_labels(X, given)
     assert (audit.rank > 0).all()
-    assert audit.wrong[wrong].mean() > 2 * audit.wrong[~wrong].mean()
+    assert audit.disagreement[wrong].mean() > 2 * audit.disagreement[~wrong].mean()
 
 
 def test_equal_rows_are_divided_between_a_sample_and_the_rest():

@@ -112,7 +112,7 @@ def test_large_columns_are_audited():
     X, y = _table()
     plain = dubio.audit_labels(X, y)
     X[:, 3] *= 1e100
-    np.testing.assert_allclose(dubio.audit_labels(X, y).wrong, plain.wrong, atol=0.2)
+    np.testing.assert_allclose(dubio.audit_labels(X, y).disagreement, plain.disagreement, atol=0.2)
 
 
 @pytest.mark.parametrize("ranks", [[1, 1, 2], [1, np.nan, 3], [-1, 2, 3], [0, 1, 2]])
@@ -407,7 +407,7 @@ def test_small_groups_leave_few_rows_to_learn_from():
     groups = np.array([3, 3, 0, 1, 2, 3, 3, 2, 0, 2, 1, 1, 3, 2])
     y = np.isin(groups, [0, 3]).astype(int)
     found = dubio.audit_labels(rng.normal(size=(14, 3)), y, groups=groups)
-    assert np.isfinite(found.wrong).all()
+    assert np.isfinite(found.disagreement).all()
 
 
 def test_rows_of_different_lengths_beside_probabilities():
@@ -484,7 +484,7 @@ def test_a_class_of_hardly_any_weight():
     X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
     weight = np.where(y == 1, 1e-9, 1.0)
     found = dubio.audit_labels(X, y, sample_weight=weight)
-    assert np.isfinite(found.wrong).all()
+    assert np.isfinite(found.disagreement).all()
 
 
 def test_tests_before_a_fuzzy_rough_search_refuse_what_cannot_be_squared():

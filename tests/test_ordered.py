@@ -191,7 +191,7 @@ def test_near_misses_are_less_suspicious_than_far_ones():
         sum(p * abs(t - g) for t, p in enumerate(row)) for row, g in zip(audit.probabilities, wrong, strict=True)
     ]
     np.testing.assert_allclose(audit.steps, expected)
-    assert list(audit.to_frame().columns[:6]) == ["given", "suggested", "wrong", "steps", "doubtful", "rank"]
+    assert list(audit.to_frame().columns[:6]) == ["given", "suggested", "disagreement", "steps", "doubtful", "rank"]
     plain = dubio.audit_labels(X, wrong)
     np.testing.assert_allclose(plain.probabilities, audit.probabilities)  # only what is made of them differs
 
@@ -210,7 +210,7 @@ def test_the_command(tmp_path, capsys):
     page = report.read_text()
     assert "zero &lt; few &lt; many &lt; all" in page and "ordered_classes(y, order=" in page
     assert run(["audit", str(path), "-t", "stage", "--order", "zero,few,many,all", "--csv"]) == 0
-    assert capsys.readouterr().out.startswith("row,given,suggested,wrong,steps,doubtful,rank")
+    assert capsys.readouterr().out.startswith("row,given,suggested,disagreement,steps,doubtful,rank")
     for wrong, message in (
         (["--order", "zero,few"], "--order misses 2 classes of y"),
         (["--target-kind", "ordered"], "the order of its classes is not known: add --order"),

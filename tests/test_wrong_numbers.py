@@ -35,9 +35,9 @@ def audited():
 def test_gross_errors_are_found(audited):
     audit, y, given, bad = audited
     assert isinstance(audit, NumberAudit) and audit.judged
-    assert roc_auc_score(bad, audit.wrong) > 0.97
+    assert roc_auc_score(bad, audit.disagreement) > 0.97
     assert audit.doubtful[bad].mean() > 0.8 and bad[audit.doubtful].mean() > 0.8
-    assert abs(audit.error_rate - 0.1) < 0.05
+    assert abs(audit.estimate - 0.1) < 0.05
     np.testing.assert_array_equal(audit.suggested[~audit.doubtful], given[~audit.doubtful])
     found = audit.doubtful & bad
     assert np.abs(audit.suggested - y)[found].mean() < 0.4 * np.abs(given - y)[found].mean()
@@ -52,8 +52,8 @@ def test_intervals_hold_nine_of_ten_right_numbers(audited):
 def test_the_order_of_doubt_is_that_of_the_probability(audited):
     audit = audited[0]
     order = np.argsort(audit.rank)
-    assert (np.diff(audit.wrong[order]) <= 1e-12).all()
-    assert list(audit.to_frame().columns) == ["given", "suggested", "low", "high", "wrong", "doubtful", "rank"]
+    assert (np.diff(audit.disagreement[order]) <= 1e-12).all()
+    assert list(audit.to_frame().columns) == ["given", "suggested", "low", "high", "disagreement", "doubtful", "rank"]
 
 
 def test_the_mixture_equals_the_literal_one():
@@ -77,7 +77,7 @@ def test_the_spread_follows_the_rows():
 def test_noise_cannot_be_judged():
     rng = np.random.default_rng(0)
     audit = dubio.audit_labels(rng.normal(size=(100, 5)), rng.normal(size=100))
-    assert not audit.judged and not audit.doubtful.any() and np.isnan(audit.error_rate)
+    assert not audit.judged and not audit.doubtful.any() and audit.share_high == 1
     assert "cannot be judged" in str(audit)
 
 
@@ -85,7 +85,7 @@ def test_missing_numbers_are_suggested_and_the_order_of_rows_does_not_matter():
     X, y, given, _ = table(120)
     given[::6] = np.nan
     audit = dubio.audit_labels(X, given)
-    assert np.isnan(audit.wrong[::6]).all() and np.corrcoef(audit.suggested[::6], y[::6])[0, 1] > 0.7
+    assert np.isnan(audit.disagreement[::6]).all() and np.corrcoef(audit.suggested[::6], y[::6])[0, 1] > 0.7
     order = np.random.default_rng(0).permutation(120)
     np.testing.assert_allclose(dubio.audit_labels(X[order], given[order]).predicted, audit.predicted[order], rtol=1e-9)
 
@@ -111,6 +111,6 @@ def test_the_command(tmp_path, capsys):
     said = json.loads(capsys.readouterr().out)
     assert said["engine"] == "numbers" and said["judged"]
     assert {row["row"] - 1 for row in said["rows"]} & set(np.flatnonzero(bad))
-    assert "numbers are doubtful" in report.read_text()
-    assert run(["audit", str(path), "-t", "level"]) == 0
+    assert "rows the models disagree with the number" in report.read_text()
+    assert run(["audit", str(path), "-t", "level", "--share", "10%"]) == 0
     assert "P(wrong)" in capsys.readouterr().out

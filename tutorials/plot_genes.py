@@ -58,13 +58,13 @@ def told(fitted):
 print(told(selector))
 
 # %%
-# Which labels look wrong?
-# ------------------------
+# Which labels to look at first?
+# ------------------------------
 # With so many more genes than samples, the audit is careful: it flags a label only if it is sure. Its order of the
 # samples is still useful: it says where to look first.
 audit = audit_labels(genes, y)
 first = audit.to_frame().sort_values("rank").head(10)
-print(first[["given", "suggested", "wrong", "doubtful"]].round(2))
+print(first[["given", "suggested", "disagreement", "doubtful"]].round(2))
 were_swapped = np.sum((truth != y)[first.index])
 print(f"{audit.doubtful.sum()} labels are flagged; among the first ten, {were_swapped} were swapped")
 

@@ -14,6 +14,7 @@ import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 from dubio import audit_labels
+from dubio.doubt.anchor import Anchor
 from dubio.doubt.engines import confident_count
 from dubio.doubt.experts import out_of_fold
 from dubio.problem import read_problem
@@ -64,6 +65,7 @@ def audited(X: Any, given: Any, truth: Any) -> list[dict[str, Any]]:
     rows = []
     for engine in ("transitions", "pooled"):
         found = audit_labels(X, given, engine=engine)
+        found = found.with_anchor(Anchor.of(wrong.mean()))
         rows.append(measured(engine, wrong, found.wrong, found.doubtful, found.error_rate) | {"judged": found.judged})
     forest = out_of_fold(read_problem(X, given), random_state=0).probabilities[0]
     codes = np.unique(given, return_inverse=True)[1]

@@ -175,7 +175,7 @@ def recheck(draws: int, seed: int) -> None:
             count = round(0.1 * len(given))
             audit = audit_labels(sample.X, given)
             orders = (
-                np.argsort(-np.nan_to_num(audit.wrong), kind="stable")[:count],
+                np.argsort(-np.nan_to_num(audit.disagreement), kind="stable")[:count],
                 rng.permutation(len(given))[:count],
             )
             overlap = []

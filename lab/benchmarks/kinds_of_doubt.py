@@ -181,7 +181,7 @@ def one_number(table: tuple[str, int | None], seed: int) -> Row:
     given = misstate_numbers(y, 0.1, random_state=seed)
     wrong = given != y
     audit = audit_labels(X, given, target="numbers")
-    found = {"dubio": roc_auc_score(wrong, -audit.rank), "rate": abs(audit.error_rate - 0.1)}
+    found = {"dubio": roc_auc_score(wrong, -audit.rank), "rate": abs(audit.estimate - 0.1)}
     found |= {"flagged": audit.doubtful.sum(), "right": (audit.doubtful & wrong).sum(), "wrong": wrong.sum()}
     for name, model in (("cleanlab", None), ("cleanlab with a forest", RandomForestRegressor(100, random_state=0))):
         issues = CleanLearning(model=model, seed=0).find_label_issues(X, given)

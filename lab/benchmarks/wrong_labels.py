@@ -141,8 +141,8 @@ def detections(
     found = {}
     for engine in ("pooled", "confident", "lnt"):
         audit = audit_labels(X, noisy, engine=engine, random_state=seed)
-        rate = audit.error_rate if audit.flip_rate is None else audit.flip_rate
-        found[f"audit_labels, {engine}"] = {"auroc": float(roc_auc_score(wrong, audit.wrong)), "rate": rate}
+        rate = 1 - np.trace(audit.joint) / audit.joint.sum() if audit.flip_rate is None else audit.flip_rate
+        found[f"audit_labels, {engine}"] = {"auroc": float(roc_auc_score(wrong, audit.disagreement)), "rate": rate}
     issues = CleanLearning(RandomForestClassifier(random_state=seed), seed=seed).find_label_issues(X, noisy)
     found["cleanlab, forest"] = {
         "auroc": float(roc_auc_score(wrong, -issues["label_quality"])),

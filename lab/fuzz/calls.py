@@ -433,10 +433,10 @@ def _audit_call(rng: Rng) -> Call:
         options["probabilities"] = rng.dirichlet(np.ones(shape_of[1]), size=shape_of[0])
 
     def check(audit: Any) -> None:
-        wrong = np.asarray(audit.wrong)
-        known = wrong[~np.isnan(wrong)]
+        disagreement = np.asarray(audit.wrong if audit.anchored else audit.disagreement)
+        known = disagreement[~np.isnan(disagreement)]
         if ((known < 0) | (known > 1)).any() or not str(audit):
-            raise Broken("probabilities lie between 0 and 1", str(wrong))
+            raise Broken("disagreement and probabilities lie between 0 and 1", str(disagreement))
         audit.to_frame()
 
     return _called(rng, "audit_labels", (table.X, y), options, says, check)

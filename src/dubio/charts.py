@@ -231,18 +231,25 @@ def correlation_heat(names: Sequence[str], correlations: Floats, has_sign: NDArr
 
 
 def confusion_chart(audit: Any) -> Chart:
-    """The share of each likely class among the rows with a given class."""
+    """The share of each likely class among the rows with a given class; without an anchor, of what models prefer."""
     names, shares = [str(name) for name in audit.classes.tolist()], likely_shares(audit)
     labels = [f"{100 * share:.0f} %" for share in shares.ravel()]
-    titles = [f"given {a}, likely {b}: {label}" for (a, b), label in zip(product(names, names), labels, strict=True)]
-    title = f"{int(audit.doubtful.sum())} of {int(audit.labelled.sum())} labels doubtful"
-    across = Axis(0.0, len(names), "likely class", names=names)
+    what = "likely" if audit.anchored else "preferred"
+    titles = [f"given {a}, {what} {b}: {label}" for (a, b), label in zip(product(names, names), labels, strict=True)]
+    title = f"{int(audit.doubtful.sum())} of {int(audit.labelled.sum())} rows to look at"
+    across = Axis(0.0, len(names), "likely class" if audit.anchored else "class that the models prefer", names=names)
     return _heat(title, names, across, shares, titles, labels=labels if len(names) <= 12 else ())
 
 
 def likely_shares(audit: Any) -> Floats:
-    """Estimated share of each true class (columns) among the rows with a given class (rows)."""
-    return shares_of(np.asarray(audit.joint, dtype=np.float64))
+    """Share of each true class (columns) among the rows with a given class (rows), if the audit is anchored; else the
+    share of each class that the models prefer there."""
+    counts = np.array(audit.joint, dtype=np.float64)
+    if not audit.anchored:
+        rows = np.flatnonzero(audit.labelled)
+        counts[:] = 0.0
+        np.add.at(counts, (audit.codes[rows], audit.suggested_codes[rows]), 1.0)
+    return shares_of(counts)
 
 
 def shares_of(counts: Floats) -> Floats:

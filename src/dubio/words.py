@@ -222,7 +222,7 @@ SENTENCES: dict[str, str] = {
     "{n:was|were} replaced by it in the search",
     "far left out": "{n} {n:row was|rows were} left out of the search: {n:its value is|their values are} more than "
     "{far:g} robust standard deviations from the models' prediction",
-    "audit is stricter": "an audit is stricter: it doubts a value only if it is more likely wrong than right",
+    "audit is stricter": "an audit is stricter: it lists fewer of them",
     "completed": "{n} unlabelled {n:row was|rows were} completed by models",
     "set inside": "models set the number of {n} {n:row|rows} inside {n:its|their} limits",
     "positives given": "about {percent:.0f} % of the unlabelled rows are positive",
@@ -248,6 +248,31 @@ SENTENCES: dict[str, str] = {
     "worth unclear": "the gain over as many random features may be chance (difference {over_random})",
     "worth nothing": "selection does not clearly help: as many random features do about as well (difference "
     "{over_random})",
+    # An audit of {labels}, which stands for "labels" or "numbers". Without an anchor, no label is called wrong.
+    "disagree": "in {n} of {labelled} rows the models disagree with the {label}: look at {n:it|them} first",
+    "none disagree": "the models do not clearly disagree with any of the {labelled} {labels}",
+    "only checking labels": "whether labels are wrong or classes overlap, only checking can tell",
+    "only checking numbers": "whether numbers are wrong or only hard to predict, only checking can tell",
+    "share between": "between {low:.0f} and {high:.1f} % of the {labels} may be wrong",
+    "doubtful": "{n} of {labelled} {labels} {n:is|are} doubtful; about {expected:.0f} % of such {labels} are wrong",
+    "none doubtful": "none of the {labelled} {labels} is doubtful",
+    "anchor share": "this takes for granted that {high:.3g} % of the {labels} are wrong",
+    "anchor share between": "this takes for granted that {low:.3g} to {high:.3g} % of the {labels} are wrong",
+    "rates by class": "by given class: {rates:20}",
+    "held back": "no {label} is listed: the table has many columns for so few {labels} (a category counts one column "
+    "for each of its values) that disagreement cannot be told from mistakes of the models. Leave out columns that "
+    "cannot matter, and give names of batches or patients as groups",
+    "no skill": "the columns do not {judged}, so the {labels} cannot be judged",
+    "no better on labels": "the models predict held-out labels no better than the class shares do, so no label is "
+    "listed",
+    "no better on numbers": "the models predict held-out numbers no better than their mean does, so no number is "
+    "listed",
+    "knows little": "the models know little about the {what}: this is a list of rows to check",
+    "wrong before and after": "at most {before:.1f} % of the labels may have been wrong before your corrections, and "
+    "at most {after:.1f} % after them",
+    "still doubtful": "in {n} {n:row|rows} the models still disagree with the label",
+    "none left": "the models do not clearly disagree with any label that is left",
+    "suggested too": "a {label} is suggested for {n} {n:row|rows} without one",
     # The page of a report. {labels} stands for "labels" or "numbers", {asked} for the target.
     # its sections
     "heading changes": "Effect of the corrections",
@@ -265,14 +290,11 @@ SENTENCES: dict[str, str] = {
     "heading again": "Code",
     # the answer
     "title": "{target} in {table}: which features matter",
-    "title of labels": "{target} in {table}: which {labels} look wrong",
+    "title of labels": "{target} in {table}: which {labels} to look at first",
     "question": "Which columns of {table} say something about {asked}?",
-    "question of labels": "Which {labels} of {asked} in {table} look wrong?",
+    "question of labels": "Which {labels} of {asked} in {table} should somebody look at first?",
     "question of groups": "Which columns of {table} show its groups of rows?",
     "question of pairs": "Which columns of {table} agree with the given pairs of rows?",
-    "doubtful": "{doubtful} of {labelled} {labels} are doubtful",
-    "none doubtful": "none of the {labelled} {labels} is doubtful",
-    "not judged": "the {labels} cannot be judged",
     "chips": "Features kept, best first",
     "more": "and {count} more",
     "key": "Filled: sufficient. Outlined: related too, but not needed beside them.",
@@ -291,8 +313,6 @@ SENTENCES: dict[str, str] = {
     "resampled subsample": "two thirds of the rows were drawn",
     "resampled labels": "the labels were drawn again from their probabilities",
     "resampled pairs": "the pairs were drawn again",
-    "no skill": "the columns do not {judged}, so the {labels} cannot be judged",
-    "doubtful share": "{doubtful} of {labelled} {labels} are doubtful (estimated share of wrong ones: {rate:.1f} %)",
     "alerts": "Look at this first",
     # what it does not say
     "limits": "What this does not tell you",
@@ -373,11 +393,9 @@ SENTENCES: dict[str, str] = {
     "sign": "{value:.2f}",
     "no sign": "{value:.2f} (no direction)",
     # the labels
-    "rates": "Estimated share of wrong labels by given class",
-    "held back": "{why} The table has the labels that are nearest to it.",
-    "nearest": "None of the {labelled} {labels} is doubtful; the table has those that are nearest to it.",
-    "assumption": "The rates assume that {assumption}.",
-    "suspects": "The most suspicious {labels}, with the values of the top features",
+    "rates": "Share of wrong labels by given class",
+    "nearest": "the table has the {labels} with which they disagree most",
+    "suspects": "Rows to look at first, with the values of the top features",
     "corrections": "Check the rows again, the most doubtful first, and decide. If you can label new rows, take them at "
     "random: in our trials, choosing them cleverly did not help. Nothing leaves this computer. The browser remembers "
     "your decisions on this page.",
@@ -478,13 +496,13 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "kept in": ("kept in", "share of the resamples in which it is kept"),
     "row": ("row", "counted from 1"),
     "given label": ("given label", ""),
-    "suggested": ("suggested label", "the class it most likely has if the given label is wrong"),
-    "next likely": ("next likely label", "the class it most likely has if the given label is wrong"),
-    "wrong label": ("P(wrong)", "probability that the label is wrong"),
+    "suggested": ("suggested label", "the other class that the models prefer"),
+    "next likely": ("next likely label", "the other class that the models prefer"),
+    "disagreement": ("disagreement", "of the models with what is given: 0 is none, 1 the most there can be"),
+    "wrong": ("P(wrong)", "probability that it is wrong"),
     "steps": ("steps", "how many classes it is off, expected"),
     "given number": ("given number", ""),
     "predicted": ("predicted", "by models that had not seen the row"),
     "low": ("from", "the interval should hold nine of ten right numbers"),
     "high": ("to", "the interval should hold nine of ten right numbers"),
-    "wrong number": ("P(wrong)", "probability that the number is wrong"),
 }

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dubio.checks import seed_of
-from dubio.doubt.audit_record import LabelAudit, in_order, skill_of
+from dubio.doubt.anchor import Anchor
+from dubio.doubt.audit_record import LabelAudit, disagreement_of, in_order, skill_of
 from dubio.doubt.engines import FLOOR, confident_count, fit_transitions, pool_experts
 from dubio.doubt.experts import OutOfFold, content_order, judged_codes, out_of_fold, places, require_judges
 from dubio.doubt.noise_model import membership_model
@@ -82,6 +83,7 @@ def audit_labels(
     progress: bool | Callable[[str, int, int], None] = False,
     groups: Any = None,
     sample_weight: Any = None,
+    share: float | tuple[float, float] | None = None,
 ) -> LabelAudit | NumberAudit:
     """Find doubtful labels in a table: experts judge every row without having seen it.
 
@@ -126,6 +128,10 @@ def audit_labels(
     sample_weight : array-like (n_rows,), optional
         How much the experts learn from each row; only the ratios matter. A row of weight 0 counts as a row without a
         label. Each label is judged alike, and the rates count rows.
+    share : float or (float, float), optional
+        The share of wrong labels, if you know it, or from where to where it reaches. It anchors the audit: each label
+        gets the probability that it is wrong (:class:`dubio.doubt.anchor.Anchor`). Without, the audit says how much the
+        models disagree with each label, and no more: wrong labels and classes that overlap look alike.
 
     Returns
     -------
@@ -161,6 +167,7 @@ def audit_labels(
         raise InputError("sample_weight", "says what experts learn from, and none are trained here", "leave it out")
     if probabilities is not None and experts is not None:
         raise InputError("experts", "is given together with probabilities", "give one of them")
+    anchor = None if share is None else Anchor.of(share)
     how: dict[str, Any] = {"target": reads_as(y, target, missing_label), "missing_label": missing_label}
     if probabilities is not None:
         n_rows = _count_rows(y if X is None else X, "y" if X is None else "X")
@@ -170,13 +177,14 @@ def audit_labels(
         said = said[:, :, np.argsort(np.argsort(supervision.classes))]
         given_by = OutOfFold(tuple(f"given {e}" for e in range(len(said))), said, np.empty(0, dtype=np.int64), 0)
         together = read_groups(groups, n_rows)
-        return judge(supervision, supervision.codes, given_by, engine, _index_of(X, y), groups=together)
+        audit = judge(supervision, supervision.codes, given_by, engine, _index_of(X, y), groups=together)
+        return audit if anchor is None else audit.with_anchor(anchor)
     if X is None:
         raise InputError("X", "is None", "give a table, or probabilities")
     resolve_threads(n_jobs)
     if not isinstance(n_folds, Integral) or n_folds < 2:
         raise InputError("n_folds", f"={n_folds!r}", "give at least 2, so that rows can be held out")
-    options: dict[str, Any] = {"n_folds": n_folds, "n_jobs": n_jobs, "index": _index_of(X, y)}
+    options: dict[str, Any] = {"n_folds": n_folds, "n_jobs": n_jobs, "index": _index_of(X, y), "anchor": anchor}
     options["random_state"] = None if random_state is None else seed_of(random_state)
     # experts of one's own may have their own way with missing cells
     read = read_any_table(X, was_missing=experts is None)
@@ -205,6 +213,7 @@ def audit_problem(
     *,
     index: Any = None,
     codes: NDArray[np.int64] | None = None,
+    anchor: Anchor | None = None,
     **options: Any,
 ) -> LabelAudit:
     """The same as :func:`audit_labels`, for a problem; the experts are trained once per problem.
@@ -212,7 +221,13 @@ def audit_problem(
     If a class has only one row, its label cannot be judged and counts as missing. ``options`` are ``experts``,
     ``n_folds``, ``random_state`` and ``n_jobs``.
     """
-    problem = _without_weightless_labels(problem)
+    audit = _audit_classes(_without_weightless_labels(problem), engine, index, codes, **options)
+    return audit if anchor is None else audit.with_anchor(anchor)
+
+
+def _audit_classes(
+    problem: Problem, engine: Engine, index: Any, codes: NDArray[np.int64] | None, **options: Any
+) -> LabelAudit:
     supervision = _require_classes(problem.supervision)
     codes = judged_codes(supervision, problem.groups) if codes is None else codes
     if not (codes >= 0).any():
@@ -285,7 +300,7 @@ def judge(
         record = _trusting(record, supervision.confirmed & record.labelled)
     if not (judged and flags):
         record = replace(record, doubtful=np.zeros(len(codes), dtype=bool))
-    return record if judged else replace(record, joint=np.full_like(record.joint, np.nan))
+    return record
 
 
 def _trusting(record: LabelAudit, confirmed: NDArray[np.bool_]) -> LabelAudit:
@@ -299,7 +314,14 @@ def _trusting(record: LabelAudit, confirmed: NDArray[np.bool_]) -> LabelAudit:
     joint = record.joint * left / np.maximum(claimed, 1e-300)
     np.fill_diagonal(joint, 0.0)
     np.fill_diagonal(joint, record.joint.sum(axis=1) - joint.sum(axis=1))
-    return replace(record, probabilities=probabilities, joint=joint, doubtful=record.doubtful & ~confirmed)
+    disagreement = np.where(confirmed, 0.0, record.disagreement)
+    return replace(
+        record,
+        disagreement=disagreement,
+        probabilities=probabilities,
+        joint=joint,
+        doubtful=record.doubtful & ~confirmed,
+    )
 
 
 def _record(
@@ -335,6 +357,7 @@ def _record(
         assumption=ASSUMPTIONS[engine],
         classes=supervision.classes[kept],
         codes=codes,
+        disagreement=disagreement_of(posterior, codes),
         probabilities=posterior,
         doubtful=doubtful,
         joint=joint,

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from dubio.errors import counted
+from dubio.doubt.anchor import Anchor
+from dubio.errors import InputError
 from dubio.ranking import rank_scores
+from dubio.words import Note, note, paragraph
 
 Floats = NDArray[np.float64]
 #: Experts that explain less than this share of the uncertainty know little.
 _LITTLE_SKILL = 0.3
-_HELD_BACK = (
-    "No label is flagged, though some may be wrong: the table has many columns for so few labels (a category counts "
-    "one column for each of its values) that a wrong label cannot be told from a mistake of the experts. Leave out "
-    "columns that cannot matter, and give names of batches or patients as groups."
-)
+#: Quantile of the normal law by which the share of wrong labels may exceed the estimate.
+_SURE = norm.ppf(0.95)
 #: Most rows of the table shown in a notebook.
 _SHOWN = 20
 #: What is audited is judged if the experts beat a constant opinion: one-sided level of this test.
@@ -43,19 +42,25 @@ def skill_of(
 class Audit:
     """What audits of labels and of numbers share."""
 
-    #: The columns of :meth:`to_frame` that a list of rows shows.
-    columns: ClassVar[tuple[str, ...]]
-    #: What is audited, and what columns do if they can judge it.
+    #: What is audited, one of it, what the models then know about, and what columns do if they can judge it.
     noun: ClassVar[str]
+    one: ClassVar[str]
+    known: ClassVar[str]
     judge: ClassVar[str]
+    #: What looks like wrong labels in the columns.
+    else_: ClassVar[str]
+    #: The columns of :meth:`to_frame` that a list of rows shows; an audit without an anchor has none of "wrong".
+    _columns: ClassVar[tuple[str, ...]]
     #: What the rows are ranked by.
-    _ranked_by: ClassVar[str] = "wrong"
+    _ranked_by: ClassVar[str] = "disagreement"
 
+    disagreement: Floats
     doubtful: NDArray[np.bool_]
     judged: bool
     held_back: bool = False
     skills: dict[str, float]
     index: Any
+    anchor: Anchor | None
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -79,12 +84,55 @@ class Audit:
         return ranks
 
     @property
-    def _knows_little(self) -> bool:
-        return bool(self.skills) and self.skills["pool"] < _LITTLE_SKILL
+    def wrong(self) -> Floats:
+        """Probability that each label is wrong, if the audit is anchored."""
+        raise NotImplementedError
 
-    def why_held_back(self) -> str:
-        """Why nothing is flagged, if that is not because everything looks right; else empty."""
-        return _HELD_BACK if self.held_back else ""
+    @property
+    def anchored(self) -> bool:
+        """Whether the share of wrong labels is known from elsewhere than the columns and the labels."""
+        return self.anchor is not None
+
+    def _known(self, name: str) -> Anchor:
+        """The anchor of what cannot be said without one."""
+        if self.anchor is None:
+            found = f"is not known: the columns cannot separate wrong {self.noun} from {self.else_}"
+            remedy = (
+                "give audit_labels the share of wrong ones if you know it (share=), or rows that somebody checked "
+                "(checked=); else use disagreement, share_low and share_high"
+            )
+            raise InputError(name, found, remedy)
+        return self.anchor
+
+    @property
+    def error_rate(self) -> float:
+        """Share of wrong labels (or numbers), if the audit is anchored; else an error."""
+        return self._known("error_rate").share
+
+    @property
+    def share_low(self) -> float:
+        """The least share of labels that may be wrong: 0 without an anchor."""
+        return 0.0 if self.anchor is None else self.anchor.low
+
+    @property
+    def share_high(self) -> float:
+        """The largest share of labels that may be wrong; without an anchor from what the models cannot explain."""
+        if self.anchor is not None:
+            return self.anchor.high
+        if not self.judged:
+            return 1.0
+        n, share = int(self.labelled.sum()), self._estimate
+        return float(min(1.0, share + _SURE * np.sqrt((share * (1 - share) + 1 / n) / n)))
+
+    @property
+    def _estimate(self) -> float:
+        """The engine's own estimate of the share of wrong labels, which overlapping classes make too high."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of :meth:`to_frame` that a list of rows shows."""
+        return tuple("disagreement" if name == "wrong" and not self.anchored else name for name in self._columns)
 
     def to_frame(self) -> Any:
         """One line per row, with the table's own index (needs pandas)."""
@@ -93,9 +141,42 @@ class Audit:
         rank = pd.arrays.IntegerArray(self.rank, ~self.labelled)
         return pd.DataFrame({name: getattr(self, name) for name in self.columns} | {"rank": rank}, index=self.index)
 
+    def headline(self) -> Note:
+        """The answer in one clause."""
+        doubtful = int(self.doubtful.sum())
+        facts = {"labels": self.noun, "label": self.one, "n": doubtful, "labelled": int(self.labelled.sum())}
+        if not self.judged:
+            return note("no skill", judged=self.judge, **facts)
+        if self.held_back and not doubtful:
+            return note("held back", **facts)
+        if not self.anchored:
+            return note("disagree" if doubtful else "none disagree", **facts)
+        if not doubtful:
+            return note("none doubtful", **facts)
+        return note("doubtful", expected=100 * float(self.wrong[self.doubtful].mean()), **facts)
+
+    def notes(self) -> list[Note]:
+        """The answer, what it means, and what it rests on, as clauses."""
+        facts = {"labels": self.noun, "low": 100 * self.share_low, "high": 100 * self.share_high}
+        notes = [self.headline()]
+        if not self.judged:
+            notes.append(note(f"no better on {self.noun}"))
+        elif self.doubtful.any() and self.skills and self.skills["pool"] < _LITTLE_SKILL:
+            notes.append(note("knows little", what=self.known))
+        if self.anchor is not None:
+            between = " between" if self.anchor.low < self.anchor.high else ""
+            notes.append(note(f"anchor {self.anchor.source}{between}", share=100 * self.anchor.share, **facts))
+        elif self.judged:
+            notes += [note(f"only checking {self.noun}"), note("share between", **facts)]
+        missing = len(self) - int(self.labelled.sum())
+        return notes + ([note("suggested too", n=missing, label=self.one)] if missing and self.judged else [])
+
+    def __str__(self) -> str:
+        return paragraph(self.notes())
+
     def __repr__(self) -> str:
-        found = f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} {self.noun} are doubtful"
-        return f"<{type(self).__name__}: {found if self.judged else f'the columns do not {self.judge}'}>"
+        listed = f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} {self.noun} to look at first"
+        return f"<{type(self).__name__}: {listed if self.judged else f'the columns do not {self.judge}'}>"
 
     def _repr_html_(self) -> str:
         """What the audit says, and the doubtful rows, the most doubtful first (needs pandas)."""
@@ -122,13 +203,18 @@ class LabelAudit(Audit):
         Names of the classes.
     codes : array (n_rows,)
         Observed class of each row as a position in ``classes``, -1 if it has no label.
+    disagreement : array (n_rows,)
+        How much the models disagree with each label, from 0 to 1; NaN for rows without one. It ranks the rows. It is no
+        probability that the label is wrong: rows of classes that overlap have it too.
     probabilities : array (n_rows, n_classes)
-        Probability of each class. Engines ``"transitions"``, ``"pooled"`` and ``"lnt"`` take the observed label into
-        account; ``"confident"`` gives the experts' opinion without it.
+        What the engine makes of each class. They are probabilities of the true class only if the audit is anchored.
     doubtful : array (n_rows,) of bool
-        The labels that the engine does not trust.
+        The labels that the models disagree with, by the rule of the engine.
     joint : array (n_classes, n_classes)
-        Estimated number of labelled rows with observed class ``g`` and true class ``t`` at ``[g, t]``.
+        Number of labelled rows with observed class ``g`` and true class ``t`` at ``[g, t]``. Without an anchor it is
+        the engine's own count, which takes classes that overlap for wrong labels.
+    anchor : Anchor or None
+        What is known of wrong labels from elsewhere: :class:`dubio.doubt.anchor.Anchor`.
     flip_rate : float or None
         The single error rate of the pooled engine.
     expert_names, expert_weights
@@ -139,23 +225,27 @@ class LabelAudit(Audit):
         Row names of the table, if it has any.
     judged : bool
         False if the experts are not significantly better than the class shares alone: the columns do not tell the
-        classes. Then no label is doubtful, and rates are NaN.
+        classes. Then no label is doubtful.
     held_back : bool
         True if no label is flagged because the table has many columns for its labels, and wrong labels do not explain
-        what the experts say clearly better than their own mistakes. The rates are still estimated.
+        what the experts say clearly better than their own mistakes.
     skills : dict of str to float
         For each expert and for the pool, the share of the uncertainty about the labels that it explains on rows it has
         not seen: 1 is everything, 0 is no better than the class shares.
     """
 
-    columns: ClassVar[tuple[str, ...]] = ("given", "suggested", "wrong", "doubtful", "rank")
+    _columns: ClassVar[tuple[str, ...]] = ("given", "suggested", "wrong", "doubtful", "rank")
     noun: ClassVar[str] = "labels"
+    one: ClassVar[str] = "label"
+    known: ClassVar[str] = "classes"
+    else_: ClassVar[str] = "classes that overlap"
     judge: ClassVar[str] = "separate the classes"
 
     engine: str
     assumption: str
     classes: NDArray[Any]
     codes: NDArray[np.int64] = field(repr=False)
+    disagreement: Floats = field(repr=False)
     probabilities: Floats = field(repr=False)
     doubtful: NDArray[np.bool_] = field(repr=False)
     joint: Floats = field(repr=False)
@@ -167,6 +257,7 @@ class LabelAudit(Audit):
     judged: bool = True
     held_back: bool = False
     skills: dict[str, float] = field(default_factory=dict)
+    anchor: Anchor | None = None
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -182,84 +273,89 @@ class LabelAudit(Audit):
 
     @property
     def wrong(self) -> Floats:
-        """Probability that the given label is wrong; NaN for rows without a label."""
-        own = self.probabilities[np.arange(len(self)), np.maximum(self.codes, 0)]
-        return np.where(self.labelled, 1.0 - own, np.nan)
+        """Probability that the given label is wrong, if the audit is anchored; NaN for rows without a label."""
+        self._known("wrong")
+        return disagreement_of(self.probabilities, self.codes)
 
     @property
     def suggested(self) -> NDArray[Any]:
         """The given label; if it is doubtful, the most probable other class; if missing, the most probable class."""
-        others = np.array(self.probabilities)
-        others[self.doubtful, self.codes[self.doubtful]] = -1.0
-        best = np.where(self.doubtful | ~self.labelled, others.argmax(axis=1), self.codes)
-        return self.classes[best]
+        return self.classes[self.suggested_codes]
 
     @property
-    def error_rate(self) -> float:
-        """Estimated share of wrong labels (see ``assumption``)."""
-        return float(1.0 - np.trace(self.joint) / self.joint.sum())
+    def suggested_codes(self) -> NDArray[np.int64]:
+        """The suggested class of each row as a position in ``classes``."""
+        others = np.array(self.probabilities)
+        others[self.doubtful, self.codes[self.doubtful]] = -1.0
+        return np.where(self.doubtful | ~self.labelled, others.argmax(axis=1), self.codes)
 
     @property
     def error_rates(self) -> Floats:
-        """Estimated share of wrong labels among the rows labelled with each class (see ``assumption``)."""
+        """Share of wrong labels among the rows labelled with each class, if the audit is anchored."""
+        self._known("error_rates")
         return 1.0 - self.joint.diagonal() / self.joint.sum(axis=1)
 
     @property
     def flip_matrix(self) -> Floats:
-        """Probability at ``[t, g]`` that a row of true class ``t`` has the label ``g`` (see ``assumption``)."""
+        """Probability at ``[t, g]`` that a row of true class ``t`` has the label ``g``, if the audit is anchored."""
+        self._known("flip_matrix")
         totals = self.joint.sum(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
             flips = (self.joint / totals).T
         flips[totals <= 0] = np.eye(len(totals))[totals <= 0]  # no row is left in this class: nothing is known about it
         return flips
 
-    def how_likely(self) -> str:
-        """How many doubtful labels are more likely wrong than right, and whether the experts know much."""
-        likely, doubtful = int((self.wrong[self.doubtful] > 0.5).sum()), int(self.doubtful.sum())
-        them = f"{likely} of them {'is' if likely == 1 else 'are'}"
-        if likely == doubtful:
-            them = "It is" if likely == 1 else "All of them are"
-        elif likely == 0:
-            them = "None of them is" if doubtful > 1 else "It is not"
-        text = f"{them} more likely wrong than right."
-        if self._knows_little:
-            text += " The models know little about the classes, so this is a list of rows to check, not of errors."
-        return text
+    @property
+    def _estimate(self) -> float:
+        return float(1.0 - np.trace(self.joint) / self.joint.sum())
+
+    def with_anchor(self, anchor: Anchor) -> Self:
+        """The same audit, with what is known of wrong labels: probabilities, rates and counts follow from it."""
+        wrong = anchor.wrong(self.disagreement)
+        rows = np.flatnonzero(self.labelled)
+        probabilities = np.array(self.probabilities)
+        others = probabilities[rows]
+        others[np.arange(len(rows)), self.codes[rows]] = 0.0
+        others += 1e-12  # where nothing speaks for any other class, all of them are alike
+        others[np.arange(len(rows)), self.codes[rows]] = 0.0
+        others *= (wrong[rows] / others.sum(axis=1))[:, None]
+        others[np.arange(len(rows)), self.codes[rows]] = 1.0 - wrong[rows]
+        probabilities[rows] = others
+        joint = np.zeros_like(self.joint)
+        np.add.at(joint, self.codes[rows], others)
+        return replace(self, probabilities=probabilities, joint=joint, anchor=anchor)
+
+    def notes(self) -> list[Note]:
+        """The answer, what it means, and what it rests on, as clauses."""
+        if not self.anchored or not self.judged:
+            return super().notes()
+        rates = [f"{name} {rate:.1%}" for name, rate in zip(self.classes, self.error_rates, strict=True)]
+        return [*super().notes(), note("rates by class", rates=rates)]
 
     def to_frame(self) -> Any:
-        """One line per row, with the table's own index (needs pandas)."""
+        """One line per row, with the table's own index; anchored, with class probabilities (needs pandas)."""
         shares = {f"p({name})": self.probabilities[:, k] for k, name in enumerate(self.classes)}
-        return super().to_frame().assign(**shares)
+        return super().to_frame().assign(**(shares if self.anchored else {}))
 
     def classes_frame(self) -> Any:
-        """One line per class: rows, doubtful labels, estimated error rate, flip matrix (needs pandas)."""
+        """One line per class: rows, doubtful labels; anchored, error rate and flip matrix too (needs pandas)."""
         import pandas as pd
 
         n_classes = len(self.classes)
         columns: dict[str, Any] = {
             "rows": np.bincount(self.codes[self.labelled], minlength=n_classes),
             "doubtful": np.bincount(self.codes[self.doubtful], minlength=n_classes),
-            "error rate": self.error_rates,
         }
-        columns |= {f"labelled {name}": self.flip_matrix[:, g] for g, name in enumerate(self.classes)}
+        if self.anchored:
+            columns["error rate"] = self.error_rates
+            columns |= {f"labelled {name}": self.flip_matrix[:, g] for g, name in enumerate(self.classes)}
         return pd.DataFrame(columns, index=pd.Index(self.classes, name="class"))
 
-    def __str__(self) -> str:
-        if not self.judged:
-            return (
-                "The columns do not separate the classes: the labels cannot be judged. The models predict held-out "
-                "labels no better than the class shares do, so no label is flagged and no rate is given."
-            )
-        rates = ", ".join(f"{name} {rate:.1%}" for name, rate in zip(self.classes, self.error_rates, strict=True))
-        missing = len(self) - int(self.labelled.sum())
-        return (
-            f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} labels are doubtful ({self.engine} engine). "
-            + (f"{self.how_likely()} " if self.doubtful.any() else "")
-            + (f"{self.why_held_back()} " if self.held_back else "")
-            + f"Estimated share of wrong labels: {self.error_rate:.1%}; by given class: {rates}."
-            + (f" A label is suggested for {counted(missing, 'row')} without one." if missing else "")
-            + f" Assumed: {self.assumption}."
-        )
+
+def disagreement_of(probabilities: Floats, codes: NDArray[np.int64]) -> Floats:
+    """How much the probabilities disagree with each label: one minus that of the label; NaN without a label."""
+    own = probabilities[np.arange(len(codes)), np.maximum(codes, 0)]
+    return np.where(codes >= 0, 1.0 - own, np.nan)
 
 
 @dataclass(frozen=True, repr=False)
@@ -272,19 +368,23 @@ class OrderedAudit(LabelAudit):
     itself the median is not doubtful, even if another class is more probable.
     """
 
-    columns: ClassVar[tuple[str, ...]] = ("given", "suggested", "wrong", "steps", "doubtful", "rank")
+    _columns: ClassVar[tuple[str, ...]] = ("given", "suggested", "wrong", "steps", "doubtful", "rank")
     _ranked_by: ClassVar[str] = "steps"
 
     @property
     def steps(self) -> Floats:
-        """Expected number of classes between the given label and the true one; NaN for rows without a label."""
+        """How many classes the probabilities lie away from the given label, on average; NaN for rows without one."""
         apart = np.abs(np.arange(len(self.classes)) - self.codes[:, None])
         return np.where(self.labelled, (self.probabilities * apart).sum(axis=1), np.nan)
 
     @property
-    def suggested(self) -> NDArray[Any]:
-        """The median class if the label is doubtful or missing, else the given label."""
-        return self.classes[np.where(self.doubtful | ~self.labelled, _medians(self.probabilities), self.codes)]
+    def suggested_codes(self) -> NDArray[np.int64]:
+        """The median class if the label is doubtful or missing, else the given label, as a position in ``classes``.
+
+        If the median of a doubtful label is the label itself, it is the most probable other class.
+        """
+        medians = np.where(self.doubtful | ~self.labelled, _medians(self.probabilities), self.codes)
+        return np.where(self.doubtful & (medians == self.codes), super().suggested_codes, medians)
 
 
 def in_order(audit: LabelAudit) -> OrderedAudit:

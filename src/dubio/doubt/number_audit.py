@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from scipy import stats
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.model_selection import KFold
 
+from dubio.doubt.anchor import Anchor
 from dubio.doubt.audit_record import Audit, skill_of
 from dubio.doubt.experts import MANY_FEATURES
 from dubio.doubt.number_experts import FEWEST_NUMBERS, robust_spread, rows_by_content
@@ -49,12 +50,15 @@ class NumberAudit(Audit):
         What experts that had not seen the row predict, and how far right numbers are from it (a standard deviation).
     low, high : array (n_rows,)
         The interval that should hold nine of ten right numbers.
-    wrong : array (n_rows,)
-        Probability that the number is wrong; NaN for rows without one.
+    disagreement : array (n_rows,)
+        How much the models disagree with each number, from 0 to 1; NaN for rows without one. It is no probability that
+        the number is wrong: numbers that are hard to predict have it too.
     doubtful : array (n_rows,) of bool
-        Numbers that are more likely wrong than right.
-    error_rate : float
-        Estimated share of wrong numbers.
+        Numbers with a disagreement of more than one half.
+    estimate : float
+        The model's own estimate of the share of wrong numbers; the share itself if the audit is anchored.
+    anchor : Anchor or None
+        What is known of wrong numbers from elsewhere: :class:`dubio.doubt.anchor.Anchor`.
     judged : bool
         False if the experts are not significantly better than the mean of all numbers. Then no number is doubtful.
     skills : dict of str to float
@@ -64,9 +68,12 @@ class NumberAudit(Audit):
         Row names of the table, if it has any.
     """
 
-    columns: ClassVar[tuple[str, ...]] = ("given", "suggested", "low", "high", "wrong", "doubtful", "rank")
+    _columns: ClassVar[tuple[str, ...]] = ("given", "suggested", "low", "high", "wrong", "doubtful", "rank")
     engine: ClassVar[str] = "numbers"
     noun: ClassVar[str] = "numbers"
+    one: ClassVar[str] = "number"
+    known: ClassVar[str] = "numbers"
+    else_: ClassVar[str] = "numbers that are hard to predict"
     judge: ClassVar[str] = "predict the numbers"
     assumption: ClassVar[str] = ASSUMPTION
     _ranked_by: ClassVar[str] = "doubt"
@@ -76,14 +83,15 @@ class NumberAudit(Audit):
     spread: Floats = field(repr=False)
     low: Floats = field(repr=False)
     high: Floats = field(repr=False)
-    wrong: Floats = field(repr=False)
+    disagreement: Floats = field(repr=False)
     doubt: Floats = field(repr=False)
     doubtful: NDArray[np.bool_] = field(repr=False)
-    error_rate: float
+    estimate: float
     judged: bool
     skills: dict[str, float]
     n_folds: int
     index: Any = field(default=None, repr=False)
+    anchor: Anchor | None = None
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -95,30 +103,28 @@ class NumberAudit(Audit):
         """The prediction if the number is doubtful or missing, else the given number."""
         return np.where(self.doubtful | ~self.labelled, self.predicted, self.given)
 
-    def how_likely(self) -> str:
-        """A warning if the experts know little; else empty."""
-        text = "The experts know little about the numbers, so this is a list of rows to check, not of errors."
-        return text if self._knows_little else ""
+    @property
+    def wrong(self) -> Floats:
+        """Probability that the number is wrong, if the audit is anchored; NaN for rows without one."""
+        return self._known("wrong").wrong(self.disagreement)
 
-    def __str__(self) -> str:
-        if not self.judged:
-            return (
-                "The columns do not predict the numbers: they cannot be judged. The models predict held-out numbers no "
-                "better than their mean does, so no number is flagged and no rate is given."
-            )
-        doubtful, given, likely = int(self.doubtful.sum()), int(self.labelled.sum()), self.how_likely()
-        missing, found = len(self) - given, f"{doubtful} of {given} numbers are doubtful: more likely wrong than right."
-        return (
-            f"{found if doubtful else f'None of the {given} numbers is more likely wrong than right.'} "
-            + (f"{likely} " if likely and doubtful else "")
-            + f"Estimated share of wrong numbers: {self.error_rate:.1%}."
-            + (f" A number is suggested for {counted(missing, 'row')} without one." if missing else "")
-            + f" Assumed: {self.assumption}."
-        )
+    @property
+    def _estimate(self) -> float:
+        return self.estimate
+
+    def with_anchor(self, anchor: Anchor) -> Self:
+        """The same audit, with what is known of wrong numbers."""
+        return replace(self, anchor=anchor, estimate=anchor.share)
 
 
 def audit_numbers(
-    problem: Problem, *, n_folds: int = 5, random_state: int | None = 0, n_jobs: int | None = None, index: Any = None
+    problem: Problem,
+    *,
+    n_folds: int = 5,
+    random_state: int | None = 0,
+    n_jobs: int | None = None,
+    index: Any = None,
+    anchor: Anchor | None = None,
 ) -> NumberAudit:
     r"""Find doubtful numbers: experts predict every row without having seen it.
 
@@ -165,21 +171,22 @@ def audit_numbers(
     wrong, doubt = np.full((2, len(y)), np.nan)
     rate, wrong[known], doubt[known] = _mixture(residual[known], spread[known] / width)
     half = float(np.quantile(np.abs(residual[trusted]), _INTERVAL)) * spread
-    return NumberAudit(
+    audit = NumberAudit(
         given=np.array(supervision.values),
         predicted=centre + scale * predicted,
         spread=scale * spread,
         low=centre + scale * (predicted - half),
         high=centre + scale * (predicted + half),
-        wrong=wrong,
+        disagreement=wrong,
         doubt=doubt,
         doubtful=(np.nan_to_num(wrong) > 0.5) & judged,
-        error_rate=rate if judged else np.nan,
+        estimate=rate,
         judged=judged,
         skills=skills,
         n_folds=n_folds,
         index=index,
     )
+    return audit if anchor is None else audit.with_anchor(anchor)
 
 
 def _pooled(said: dict[str, Floats], values: Floats) -> Floats:

@@ -14,6 +14,7 @@ from dubio.doubt.audit_record import LabelAudit, OrderedAudit, in_order
 from dubio.errors import InputError, counted, listed
 from dubio.ranking import Ranking
 from dubio.target.label_values import CHANGE, RIGHT, CorrectedLabels
+from dubio.words import note, sentence
 
 #: Spread of the shift, in logits, by which rechecked labels may correct the audit. On eight tables with four kinds of
 #: wrong labels, the shift that fits all labels best was 1.4 in the root mean square: a smaller prior would hide it.
@@ -36,18 +37,18 @@ class BeforeAndAfter:
         Features that are kept now, and those that no longer are.
     moved : list of tuples (name, rank before, rank after)
         Kept features whose rank changed, the largest moves first.
-    rate_before : float
-        Estimated share of wrong labels before the corrections; NaN without an audit.
     audit : LabelAudit or None
         The audit of the corrected labels, with what the corrections taught about the others (:func:`audit_left`).
+    audit_before : LabelAudit or None
+        The audit of the labels as they were.
     """
 
     corrected: CorrectedLabels
     came_in: list[str]
     went_out: list[str]
     moved: list[tuple[str, int, int]]
-    rate_before: float = float("nan")
     audit: LabelAudit | None = None
+    audit_before: LabelAudit | None = None
 
     def sentences(self) -> list[str]:
         """Before and after, in words."""
@@ -58,15 +59,11 @@ class BeforeAndAfter:
         ]
         if self.moved:
             sentences.append("Moved: " + listed((f"{name} from {a} to {b}" for name, a, b in self.moved), 6) + ".")
-        if self.audit is not None:
-            left = int(self.audit.doubtful.sum())
-            sentences += [
-                f"Estimated share of wrong labels: {100 * self.rate_before:.1f} % before your corrections, "
-                f"{100 * self.audit.error_rate:.1f} % after them.",
-                f"{counted(left, 'label')} {'is' if left == 1 else 'are'} still doubtful."
-                if left
-                else "No label is doubtful any more.",
-            ]
+        if self.audit is not None and self.audit_before is not None:
+            left, ends = int(self.audit.doubtful.sum()), {"before": self.audit_before, "after": self.audit}
+            shares = {name: 100 * audit.share_high for name, audit in ends.items()}
+            notes = [note("wrong before and after", **shares), note("still doubtful" if left else "none left", n=left)]
+            sentences += map(sentence, notes)
         return sentences
 
     def record(self) -> dict[str, Any]:
@@ -79,8 +76,8 @@ class BeforeAndAfter:
             "came_in": self.came_in,
             "went_out": self.went_out,
             "moved": [{"feature": name, "before": a, "after": b} for name, a, b in self.moved],
-            "error_rate_before": None if audit is None else self.rate_before,
-            "error_rate_left": None if audit is None else audit.error_rate,
+            "share_high_before": None if self.audit_before is None else self.audit_before.share_high,
+            "share_high_left": None if audit is None else audit.share_high,
             "doubtful_left": None if audit is None else int(audit.doubtful.sum()),
         }
 
@@ -98,7 +95,7 @@ def compare(
     moves = [(names[j], old[j], new[j]) for j in after.order if (was[j] or now[j]) and old[j] != new[j]]
     audits: dict[str, Any] = {}
     if audit_before is not None and audit_after is not None and audit_before.judged and audit_after.judged:
-        audits = {"rate_before": audit_before.error_rate, "audit": audit_left(audit_before, audit_after, corrected)}
+        audits = {"audit": audit_left(audit_before, audit_after, corrected), "audit_before": audit_before}
     return BeforeAndAfter(
         corrected,
         [names[j] for j in after.order if now[j] and not was[j]],
@@ -111,10 +108,11 @@ def compare(
 def audit_left(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels) -> LabelAudit:
     """The audit of the corrected labels, with what the decided labels taught.
 
-    The probability of each undecided label to be wrong is that of :func:`calibrated`; all else follows from it, by the
-    measure of the first audit. A label is doubtful if it is as likely wrong as a label that the first audit doubted.
-    And the first audit's estimated number of wrong labels was a multiple of the sum of its probabilities: the number
-    left is the same multiple of the sum now.
+    If the first audit was anchored by the share of wrong labels, the share left is what was known less what was
+    changed. Else the disagreement with each undecided label is that of :func:`calibrated`; all else follows from it, by
+    the measure of the first audit. A label is doubtful if the disagreement is as large as with a label that the first
+    audit doubted. And the first audit's own count of wrong labels was a multiple of the sum of its disagreement: the
+    count of those left is the same multiple of the sum now.
 
     Parameters
     ----------
@@ -126,8 +124,7 @@ def audit_left(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels
     Returns
     -------
     LabelAudit
-        Its rates and probabilities are what is left to correct. If one of the audits could not judge the labels, it is
-        ``after`` as it is.
+        What is left to correct. If one of the audits could not judge the labels, it is ``after`` as it is.
     """
     if not isinstance(corrected, CorrectedLabels):
         raise InputError("corrected", f"is a {type(corrected).__name__}", "give what apply_corrections returned")
@@ -140,19 +137,24 @@ def audit_left(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels
             raise InputError(name, found, "give the audits of the same table")
     if not (before.judged and after.judged):
         return after
-    left, was = calibrated(before, after, corrected), np.nan_to_num(after.wrong)
+    if before.anchor is not None:
+        n_changed, n_labels = corrected.count("change"), int(before.labelled.sum())
+        ends = (before.anchor.share, before.anchor.low, before.anchor.high)
+        share, low, high = (max(0.0, end - n_changed / n_labels) for end in ends)
+        return after.with_anchor(replace(before.anchor, share=share, low=low, high=high))
+    left, was = calibrated(before, after, corrected), np.nan_to_num(after.disagreement)
     rows = np.flatnonzero(left > 0)
     probabilities = np.array(after.probabilities)
     probabilities[rows] *= (left[rows] / was[rows])[:, None]
     probabilities[rows, after.codes[rows]] = 1.0 - left[rows]
-    first = np.nan_to_num(before.wrong)
+    first = np.nan_to_num(before.disagreement)
     if before.doubtful.any():
         doubtful = (left > 0) & (left >= first[before.doubtful].min())
     else:
         doubtful = left > max(0.5, first.max(initial=0.0))
     # labels by given and true class, where decided labels are right: they sum to the number of labels
     codes, n_classes = after.codes, len(after.classes)
-    claimed = float(np.nansum(before.wrong))
+    claimed = float(np.nansum(before.disagreement))
     multiple = float(before.joint.sum() - np.trace(before.joint)) / claimed if claimed > 0 else 0.0
     wrong = np.zeros((n_classes, n_classes))
     np.add.at(wrong, codes[rows], multiple * probabilities[rows])
@@ -160,21 +162,22 @@ def audit_left(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels
     labels = np.bincount(codes[codes >= 0], minlength=n_classes).astype(np.float64)
     wrong *= np.minimum(1.0, labels / np.maximum(wrong.sum(axis=1), 1e-300))[:, None]  # at most all of a class
     joint = wrong + np.diag(labels - wrong.sum(axis=1))
-    result = replace(after, probabilities=probabilities, doubtful=doubtful, joint=joint)
+    disagreement = np.where(after.labelled, left, np.nan)
+    result = replace(after, disagreement=disagreement, probabilities=probabilities, doubtful=doubtful, joint=joint)
     return in_order(result) if isinstance(after, OrderedAudit) else result
 
 
 def calibrated(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels) -> Floats:
-    r"""Probability that each label is wrong, after what was learned from the labels that a person decided.
+    r"""How much the models disagree with each label, after what was learned from the labels that a person decided.
 
-    In the audit before, the decided labels had probabilities :math:`w_i` to be wrong, and now it is known which were.
+    In the audit before, the disagreement with the decided labels was :math:`w_i`, and now it is known which were wrong.
     One shift :math:`a` on the scale of logits makes both agree: it maximises
     :math:`\sum_i \log P(\text{outcome}_i \mid \sigma(\mathrm{logit}\, w_i + a)) - a^2 / 2`. A shift down is applied to
     all labels that nobody looked at. A shift up is applied to those that were as doubted as the decided ones; further
     below by :math:`t` logits, it fades with :math:`e^{-2 t}`. Mostly the most doubted labels are decided: that they
     were wrong says little about labels that look right. Decided labels have 0, rows without a label too.
     """
-    was_wrong = before.wrong
+    was_wrong = before.disagreement
     checked = np.isin(corrected.decisions, (RIGHT, CHANGE)) & np.isfinite(was_wrong)
     odds = logit(np.clip(was_wrong[checked], 1e-3, 1 - 1e-3))
     outcome = (corrected.decisions[checked] == CHANGE).astype(np.float64)
@@ -184,7 +187,7 @@ def calibrated(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels
         fit = outcome * np.log(wrong) + (1 - outcome) * np.log1p(-wrong)
         return float(shift**2 / (2 * _SHIFT**2) - fit.sum())
 
-    now = np.nan_to_num(after.wrong)
+    now = np.nan_to_num(after.disagreement)
     place = logit(np.clip(now, 1e-6, 1 - 1e-6))
     shift = np.zeros(len(now))
     if checked.any():

@@ -41,10 +41,10 @@ def rank(call: Call) -> None:
 
 
 def audit(call: Call) -> None:
-    """List the labels that look wrong, the most suspicious first.
+    """List the rows in which models disagree with the label, the largest disagreement first.
 
     Each label is judged by models that did not see this row when they were trained. Row 1 is the first row under the
-    header. Look at a row before you change its label: an unusual row may look wrong although its label is right.
+    header. Look at a row before you change its label: where classes overlap, models disagree with right labels too.
 
     \b
     Examples:

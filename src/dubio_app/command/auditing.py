@@ -1,4 +1,4 @@
-"""``dubio audit``: which labels look wrong."""
+"""``dubio audit``: which labels to look at first."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def audit_table(call: Call) -> None:
             with step("ranking"), notes_from_warnings(notes):
                 run.findings = run.selector.fit_problem(problem).findings_
             run.corrected = trust.before_and_after(run)
-            if run.corrected is not None:  # one share of wrong labels, with what the corrections taught
+            if run.corrected is not None:  # one audit, with what the corrections taught
                 run.audit = run.corrected.audit or run.audit
             if call.report:
                 trust.write_report(run)
@@ -120,11 +120,13 @@ def _content(run: Run, alerts: tuple[Any, ...], rows: Rows, by_class: Rows) -> d
     content = {
         "table": run.call.table,
         "target": run.question.asked_as_data,
-        **{name: getattr(audit, name) for name in ("engine", "assumption", "judged")},
+        **{name: getattr(audit, name) for name in ("engine", "judged", "anchored")},
         "skills": {name: plain(skill) for name, skill in audit.skills.items()},
         "labels": int(audit.labelled.sum()),
         "doubtful": int(audit.doubtful.sum()),
-        "error_rate": plain(audit.error_rate),
+        "share_low": plain(audit.share_low),
+        "share_high": plain(audit.share_high),
+        **({"error_rate": plain(audit.error_rate)} if audit.anchored else {}),
         "classes": by_class,
         "alerts": wording.alert_records(alerts, audit=True),
         "notes": run.notes,
@@ -142,15 +144,25 @@ def _print_tables(run: Run, rows: Rows, by_class: Rows, header: list[str]) -> No
         return
     names, numbers = [name for name in header if name not in ("doubtful", "rank")], {"row", *audit.columns} - _LEFT
     columns = [("P(wrong)" if name == "wrong" else name, "right" if name in numbers else "left") for name in names]
-    shown = [[percent(row[name]) if name == "wrong" else row[name] for name in names] for row in rows[: call.top]]
+    shown = [[_as_shown(name, row[name]) for name in names] for row in rows[: call.top]]
     hidden = [sentence(note("more rows", n=len(rows) - len(shown), total=len(rows)))] if len(rows) > len(shown) else []
     caption = f"{paragraph(' '.join([*hidden, str(audit)]))}\n{skills}"
     if shown:
-        title = f"{'All' if call.all else 'Doubtful'} {audit.noun} in {run.question.asked_in_quotes}"
+        title = f"All {audit.noun}" if call.all else f"{audit.noun.capitalize()} to look at first"
+        title = f"{title}: {run.question.asked_in_quotes}"
         output.print_table(title, columns, shown, f"{paragraph(how_rows_count(rows[0]['row']))}\n{caption}")
     else:
         output.print_text(f"{caption}\n")
     if by_class:
-        rates = [(row["class"], row["rows"], row["doubtful"], percent(row["error rate"])) for row in by_class]
-        sides = [("class", "left"), ("rows", "right"), ("doubtful", "right"), ("error rate", "right")]
-        output.print_table("Classes", sides, rates)
+        shares = ["error rate"] if audit.anchored else []
+        names = ["class", "rows", "doubtful"]
+        counts = [(*map(row.get, names), *(percent(row[name]) for name in shares)) for row in by_class]
+        sides = [("class", "left"), *((name, "right") for name in ("rows", "doubtful", *shares))]
+        output.print_table("Classes", sides, counts)
+
+
+def _as_shown(name: str, value: Any) -> Any:
+    """A cell of the list: a probability in percent, a disagreement with two digits."""
+    if name == "wrong":
+        return percent(value)
+    return f"{value:.2f}" if name == "disagreement" and value is not None else value

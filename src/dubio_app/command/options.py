@@ -175,6 +175,16 @@ def _number_to_keep(text: str) -> Any:
     raise InputError("n_features_to_select", f"={text!r}", remedy)
 
 
+def _share_of_wrong(text: str) -> float | tuple[float, float]:
+    with suppress(ValueError):
+        ends = [float(end.removesuffix("%")) / (100 if end.endswith("%") else 1) for end in text.split("-")]
+        if len(ends) <= 2 and all(0 <= end < 1 for end in ends) and ends[0] <= ends[-1]:
+            return ends[0] if len(ends) == 1 else (ends[0], ends[1])
+    raise InputError(
+        "share", f"={text!r}", "give the share of wrong labels (10% or 0.1), or from where to where (5%-15%)"
+    )
+
+
 def _nonzero(number: int) -> int:
     if number == 0:
         raise InputError("n_jobs", "=0", "give a number of threads, or -1 for all processors", code="parameter n_jobs")
@@ -291,6 +301,10 @@ OPTIONS = (
     _to_make(
         "--engine", choices=("transitions", "pooled", "confident", "lnt"), default="transitions", commands="audit"
     ).means("How wrong labels are found."),
+    _to_make("--share 10%|5%-15%", commands="audit", read=_share_of_wrong).means(
+        "Share of wrong labels, if you know it, or from where to where it reaches. Each label then gets a probability "
+        "to be wrong."
+    ),
     Option("--all", commands="audit").means("List every row, not only the doubtful ones."),
     _of_sample("--stability DRAWS", least=0, argument="n_draws").means(
         "Number of resamples, to show how far the ranks move; 0 for none."

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+from dubio.doubt.anchor import Anchor
 from dubio.doubt.audit import audit_problem
 from dubio.doubt.number_audit import FEWEST_AUDITED, audit_numbers
 from dubio.errors import InputError
@@ -152,15 +153,22 @@ def before_and_after(run: Run) -> BeforeAndAfter | None:
 
 
 def audit_of(problem: Problem, call: Call) -> Any:
-    """The audit of the labels or the numbers."""
-    return _AUDITS[problem.supervision.form][0](problem.filled, call)
+    """The audit of the labels or the numbers, with what is known of wrong ones."""
+    settings = call.arguments("audit")
+    share = settings.pop("share")
+    audit = _AUDITS[problem.supervision.form][0](problem.filled, settings)
+    return audit if share is None else audit.with_anchor(Anchor.of(share))
 
 
 #: The audit of each form of a target that has one, and the fewest labels that a report audits unasked.
-_AUDITS: dict[str, tuple[Callable[[Problem, Call], Any], int]] = {
-    "hard": (lambda problem, call: audit_problem(problem, **call.arguments("audit")), 1),
-    "numbers": (lambda problem, call: audit_numbers(problem, random_state=call.seed, n_jobs=call.jobs), FEWEST_AUDITED),
+_AUDITS: dict[str, tuple[Callable[[Problem, dict[str, Any]], Any], int]] = {
+    "hard": (lambda problem, settings: audit_problem(problem, **settings), 1),
+    "numbers": (lambda problem, settings: audit_numbers(problem, **_without(settings, "engine")), FEWEST_AUDITED),
 }
+
+
+def _without(settings: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if key != name}
 
 
 def audit_labels(run: Run) -> Any:

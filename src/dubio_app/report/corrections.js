@@ -179,7 +179,7 @@
       if (i === at) row.setAttribute("aria-current", "true");
       row.append(element("td", String(data.rows[i]), "number"), element("td", data.ids ? data.ids[i] : "", "text"));
       row.append(element("td", data.classes[data.given[i]], "text"), element("td", data.classes[data.suggested[i]], "text"));
-      row.append(element("td", `${data.wrong[i]} %`, "percent"), element("td", said(i), "text"));
+      row.append(element("td", data.doubts[i], "percent"), element("td", said(i), "text"));
       row.addEventListener("click", () => { at = i; save(); draw(); card.focus({ preventScroll: true }); });
       rows.append(row);
     }
@@ -197,7 +197,7 @@
     const name = data.ids ? ` (${data.ids[at]})` : "";
     part("row").textContent = `Row ${data.rows[at]}${name}: ${(at + 1).toLocaleString("en")} of ${count.toLocaleString("en")}`;
     part("labels").textContent =
-      `Given label: ${data.classes[data.given[at]]}. ${called}: ${data.classes[data.suggested[at]]}. P(wrong): ${data.wrong[at]} %.` +
+      `Given label: ${data.classes[data.given[at]]}. ${called}: ${data.classes[data.suggested[at]]}. ${data.measure}: ${data.doubts[at]}.` +
       (decisions.has(at) ? ` Your decision: ${said(at)}.` : "");
     part("values").replaceChildren(...data.features.map(strip));
     choices();

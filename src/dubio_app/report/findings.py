@@ -57,7 +57,6 @@ class Findings:
         """The sentence of a code, with its facts."""
         common: dict[str, Any] = {"asked": self.asked, "table": self.table_name, "labels": "labels"}
         if self.audit is not None:
-            common |= {"doubtful": int(self.audit.doubtful.sum()), "labelled": int(self.audit.labelled.sum())}
             common["labels"] = self.audit.noun
         return say(code, **{**common, **facts})
 

@@ -48,10 +48,11 @@ def _answer(findings: Findings) -> dict[str, Any]:
     say, kept, enough, known = findings.say, findings.kept, findings.n_enough, findings.supervision
     question = "question of pairs" if known.has_pairs and not known.n_labelled else known.question
     question = "question of labels" if findings.about_labels else question
+    about_audit = findings.about_labels and findings.audit is not None
     return {
         "title": say("title of labels" if findings.about_labels else "title", target=findings.target_name),
         "question": say(question),
-        "answer": _doubt(findings) if findings.about_labels and findings.audit else findings.ranking.headline(),
+        "answer": sentence(findings.audit.headline()) if about_audit else findings.ranking.headline(),
         "kept": [(name, 0 < enough <= place) for place, name in enumerate(kept[:_CHIPS])],
         "more": max(0, len(kept) - _CHIPS),
         "has_key": enough > 0,
@@ -63,24 +64,11 @@ def _answer(findings: Findings) -> dict[str, Any]:
     }
 
 
-def _doubt(findings: Findings) -> str:
-    """How many labels are doubtful."""
-    audit = findings.audit
-    if not audit.judged:
-        return sentence(findings.say("not judged"))
-    if audit.doubtful.any():
-        return sentence(findings.say("doubtful"))
-    return audit.why_held_back() or sentence(findings.say("none doubtful"))
-
-
 def _surety(findings: Findings) -> Iterator[str]:
-    """How sure the answer is."""
-    say, audit = findings.say, findings.audit
+    """How sure the answer is, and one sentence about the labels unless they are the answer."""
     yield from map(sentence, how_sure(findings.ranking, findings.alpha, findings.stability))
-    if audit is not None and not audit.judged:
-        yield sentence(say("no skill", judged=audit.judge))
-    elif audit is not None:
-        yield sentence(say("doubtful share", rate=100 * audit.error_rate)) if audit.doubtful.any() else _doubt(findings)
+    if findings.audit is not None and not findings.about_labels:
+        yield sentence(findings.audit.headline())
 
 
 def _limits(findings: Findings) -> list[str]:
@@ -259,11 +247,8 @@ def _audit(findings: Findings) -> Iterator[Part]:
     if audit is None or not audit.judged:
         yield {"text": "" if audit is None else str(audit)}
         return
-    doubt = say("held back", why=audit.why_held_back()) if audit.why_held_back() else say("nearest")
-    if audit.doubtful.any():
-        doubt = f"{sentence(say('doubtful'))} {audit.how_likely()}"
-    yield {"text": f"{doubt} {say('assumption', assumption=audit.assumption)}"}
-    if isinstance(audit, LabelAudit):
+    yield {"text": str(audit) if audit.doubtful.any() else f"{audit} {sentence(say('nearest'))}"}
+    if isinstance(audit, LabelAudit) and audit.anchored:
         names = [str(name) for name in audit.classes.tolist()]
         yield _figure(rates_chart(say("rates"), names, audit.error_rates))
     rows = tables.suspicious_rows(audit)

@@ -105,17 +105,24 @@ def suspects_table(findings: Findings, rows: Rows) -> dict[str, Any]:
     if isinstance(audit, LabelAudit):
         columns.append(_texts("given label", audit.classes[audit.codes[rows]]))
         columns.append(_texts(_other(audit), audit.classes[_other_classes(audit, rows)]))
-        columns.append(_numbers("wrong label", 100 * audit.wrong[rows], kind="percent"))
+        columns.append(_doubts(audit, rows))
         columns += [_numbers("steps", audit.steps[rows], 2)] if isinstance(audit, OrderedAudit) else []
     else:
         numbers = {"given number": audit.given, "predicted": audit.predicted, "low": audit.low, "high": audit.high}
         columns += [_numbers(key, values[rows]) for key, values in numbers.items()]
-        columns.append(_numbers("wrong number", 100 * audit.wrong[rows], kind="percent"))
+        columns.append(_doubts(audit, rows))
     for j in findings.order[:_BESIDE].tolist():
         cells, name = findings.cells(j, rows), str(findings.ranking.names[j])
         found = ("number", _rounded(findings.table[rows, j])) if cells is None else ("text", cells)
         columns.append(_titled(name, *found))
     return {"noun": "rows", "columns": columns}
+
+
+def _doubts(audit: Any, rows: Rows) -> dict[str, Any]:
+    """Each row's probability to be wrong, or without an anchor how much the models disagree."""
+    if audit.anchored:
+        return _numbers("wrong", 100 * audit.wrong[rows], kind="percent")
+    return _numbers("disagreement", audit.disagreement[rows], 2)
 
 
 def suspicious_rows(audit: Any, most: int = _MOST, few: int = _FEW) -> Rows:
@@ -137,6 +144,7 @@ def corrections(findings: Findings) -> dict[str, Any]:
     ids = next(iter(findings.identifiers.values()), None)
     classes = [str(name) for name in audit.classes.tolist()]
     _, known, order = findings.supervision.as_drawn()
+    doubts = _doubts(audit, rows)
     drawn = list(dict.fromkeys([*(known[k] for k in order), *classes]))  # others come after those of the target
     content: dict[str, Any] = {
         "classes": classes,
@@ -146,7 +154,8 @@ def corrections(findings: Findings) -> dict[str, Any]:
         "given": audit.codes[rows].tolist(),
         "suggested": _other_classes(audit, rows).tolist(),
         "called": COLUMNS[_other(audit)][0],
-        "wrong": [round(float(100 * value)) for value in audit.wrong[rows]],
+        "measure": doubts["label"],
+        "doubts": [_cell(value, doubts["kind"]) for value in doubts["values"]],
         "features": [
             {"name": str(names[j]), "values": _rounded(table[rows, j]), "spread": _spread(table[:, j], audit)}
             for j in beside
@@ -160,8 +169,7 @@ def _other_classes(audit: LabelAudit, rows: Rows) -> Rows:
     """What each label most likely should be if it is wrong: what the audit suggests, if that is another class."""
     given, others = audit.codes[rows], np.array(audit.probabilities[rows])
     others[np.arange(len(rows)), given] = -1.0
-    places = {name: place for place, name in enumerate(audit.classes.tolist())}
-    suggested = np.array([places[name] for name in audit.suggested[rows].tolist()], dtype=np.int64)
+    suggested = audit.suggested_codes[rows]
     return np.where(suggested == given, others.argmax(axis=1), suggested)
 
 

@@ -1,0 +1,121 @@
+"""What anchors an audit: the share of wrong labels, known from elsewhere, turns disagreement into P(wrong).
+
+The columns and the labels alone cannot tell wrong labels from classes that overlap. So an audit without an anchor says
+only how much the models disagree with each label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import expit, logit
+
+from dubio.errors import InputError
+
+Floats = NDArray[np.float64]
+
+#: Slope of the log odds that a label is wrong, on the log odds of the disagreement.
+_SLOPE = 1.0
+#: Standard deviation of the logarithm of this slope, from table to table: rows whose label was looked at may move it.
+_SLOPE_SPREAD = 0.3
+#: Disagreement is kept this far from 0 and 1, so that its log odds are finite.
+_LEAST = 1e-6
+#: The log odds are shifted by at most this much: enough for any share of wrong labels.
+_FARTHEST = 60.0
+
+
+@dataclass(frozen=True)
+class Anchor:
+    r"""What is known of wrong labels from elsewhere than the columns and the labels.
+
+    With the disagreement :math:`d_i` of the models with each label, the label is wrong with probability
+
+    .. math:: P_i = \sigma\bigl(a + b\,\mathrm{logit}\,d_i\bigr),
+
+    where :math:`a` is such that the mean of :math:`P_i` is the share of wrong labels. The slope :math:`b` was measured
+    on tables with known errors. Rows whose label somebody has looked at (``outcomes``) correct it, by their likelihood
+    and its spread from table to table. A label with which the models do not disagree at all is right: that of a row a
+    person decided.
+
+    Attributes
+    ----------
+    share : float
+        Share of wrong labels among the rows with one.
+    low, high : float
+        Its interval.
+    source : {"share", "checked", "votes"}
+        Who knows it: the user, rows that were checked, or several votes per row.
+    outcomes : array (n_rows,), optional
+        1 for a label that was looked at and is wrong, 0 for one that is right; NaN for all others.
+    weights : array (n_rows,), optional
+        What each of these rows stands for, such as one over its chance to be looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.doubt.anchor import Anchor
+    >>> wrong = Anchor.of(0.25).wrong(np.array([0.05, 0.1, 0.3, 0.9, np.nan]))
+    >>> float(np.nanmean(wrong).round(6)), bool((np.diff(wrong[:4]) > 0).all())
+    (0.25, True)
+    """
+
+    share: float
+    low: float
+    high: float
+    source: Literal["share", "checked", "votes"] = "share"
+    outcomes: Floats | None = field(default=None, repr=False)
+    weights: Floats | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, share: Any) -> Anchor:
+        """The anchor of somebody who knows the share of wrong labels, or from where to where it reaches."""
+        ends = list(share) if isinstance(share, tuple | list | np.ndarray) and np.ndim(share) == 1 else [share]
+        numbers = [float(end) for end in ends if isinstance(end, Real) and not isinstance(end, bool)]
+        if len(numbers) != len(ends) or len(ends) not in (1, 2) or not all(0 <= end < 1 for end in numbers):
+            remedy = "give the share of wrong labels (0.1), or from where to where it reaches ((0.05, 0.15))"
+            raise InputError("share", f"={share!r}", remedy)
+        low, high = numbers[0], numbers[-1]
+        if low > high:
+            raise InputError("share", f"={share!r} ends before it begins", "give the smaller number first")
+        return cls((low + high) / 2, low, high)
+
+    def wrong(self, disagreement: Floats) -> Floats:
+        """The probability that each label is wrong, from the models' disagreement with it; NaN without a label."""
+        wrong = np.where(np.isnan(disagreement), np.nan, 0.0)
+        rows = np.flatnonzero(disagreement > 0)
+        if not self.share or not len(rows):
+            return wrong
+        odds = np.asarray(logit(np.clip(disagreement[rows], _LEAST, 1 - _LEAST)), dtype=np.float64)
+        total, slope = self.share * int(np.isfinite(disagreement).sum()), _SLOPE
+        if self.outcomes is not None:
+            slope = self._slope(odds, total, self.outcomes[rows], None if self.weights is None else self.weights[rows])
+        wrong[rows] = _with_total(slope * odds, total)
+        return wrong
+
+    def _slope(self, odds: Floats, total: float, outcomes: Floats, weights: Floats | None) -> float:
+        """The slope that explains the outcomes best, not far from the usual one."""
+        seen = np.isfinite(outcomes)
+        bad = outcomes[seen] > 0
+        each = np.ones(len(bad)) if weights is None else weights[seen] / weights[seen].mean()
+
+        def loss(log_slope: float) -> float:
+            right = _with_total(_SLOPE * np.exp(log_slope) * odds, total)[seen]
+            likelihood = np.clip(np.where(bad, right, 1 - right), 1e-12, 1.0)
+            return float((log_slope / _SLOPE_SPREAD) ** 2 / 2 - (each * np.log(likelihood)).sum())
+
+        return float(_SLOPE * np.exp(minimize_scalar(loss, bounds=(-2.0, 2.0), method="bounded").x))
+
+
+def _with_total(odds: Floats, total: float) -> Floats:
+    """Probabilities with these log odds, all shifted alike, such that they sum to a total (or to as near as can be)."""
+    if total >= len(odds):
+        return np.ones(len(odds))
+    if total <= float(expit(odds - _FARTHEST).sum()):
+        return np.zeros(len(odds))
+    shift = brentq(lambda a: float(expit(odds + a).sum()) - total, -_FARTHEST, _FARTHEST)
+    return np.asarray(expit(odds + shift), dtype=np.float64)

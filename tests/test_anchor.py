@@ -1,0 +1,197 @@
+"""An audit accuses nobody until it is anchored; then its probabilities are those of the share that is known."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import brentq
+from sklearn.naive_bayes import GaussianNB
+
+from dubio import FeatureSelector, InputError, audit_labels, ordered_classes
+from dubio.doubt.anchor import _SLOPE, Anchor
+from dubio.plots import LabelAuditDisplay
+from dubio.words import COLUMNS
+from dubio_app.command.run import run
+from dubio_app.report import write_report
+
+#: What no screen of an audit without an anchor may say.
+ACCUSES = r"(?i)wrong with|probabilit|likely wrong|estimated share|p\(wrong\)|error.rate"
+ACCUSES += r"|look wrong|(?<!hether )\b\w+ (?:is|are) wrong"
+
+
+def _overlapping(n=160, seed=0):
+    """Two classes that overlap; no label is wrong."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(["well", "ill"], n // 2)
+    X = pd.DataFrame(rng.normal(size=(n, 3)), columns=["age", "dose", "mass"])
+    X["age"] += 1.5 * (y == "ill")
+    return X, y
+
+
+# --- the map from disagreement to P(wrong)
+
+
+def test_probabilities_have_the_share_as_their_mean_and_keep_the_order():
+    rng = np.random.default_rng(0)
+    doubt = np.append(rng.beta(0.5, 2, 200), [np.nan, 0.0])
+    for share in (0.001, 0.05, 0.4, 0.9):
+        wrong = Anchor.of(share).wrong(doubt)
+        assert np.nanmean(wrong) == pytest.approx(share, abs=1e-9)
+        assert np.isnan(wrong[-2]) and wrong[-1] == 0
+        assert (np.diff(wrong[:-2][np.argsort(doubt[:-2])]) >= 0).all()
+    assert (Anchor.of(0).wrong(doubt[:200]) == 0).all()
+    assert (Anchor.of(0.5).wrong(np.zeros(4)) == 0).all() and np.isnan(Anchor.of(0.5).wrong(np.full(2, np.nan))).all()
+    assert np.isfinite(Anchor.of(1e-300).wrong(doubt[:200])).all()
+
+
+def test_the_map_is_the_literal_one():
+    doubt = np.array([0.02, 0.3, 0.5, 0.97])
+    literal = []
+    shift = brentq(lambda a: sum(1 / (1 + np.exp(-a) * ((1 - d) / d) ** _SLOPE) for d in doubt) - 4 * 0.3, -50, 50)
+    for d in doubt:
+        literal.append(1 / (1 + np.exp(-shift) * ((1 - d) / d) ** _SLOPE))
+    np.testing.assert_allclose(Anchor.of(0.3).wrong(doubt), literal, rtol=1e-9)
+
+
+def test_rows_that_were_looked_at_correct_how_steep_the_map_is():
+    doubt = np.linspace(0.01, 0.99, 99)
+    known = np.full(99, np.nan)
+    known[::3] = doubt[::3] > 0.7  # as steep as can be
+    usual, steep = Anchor.of(0.3), Anchor(0.3, 0.2, 0.4, "checked", outcomes=known)
+    assert steep.wrong(doubt)[-1] > usual.wrong(doubt)[-1] and np.nanmean(steep.wrong(doubt)) == pytest.approx(0.3)
+    known[::3] = np.arange(33) % 3 == 0  # whatever the models say
+    flat = Anchor(0.3, 0.2, 0.4, "checked", outcomes=known, weights=np.ones(99))
+    assert flat.wrong(doubt)[-1] < usual.wrong(doubt)[-1]
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0, "10 %", (0.2, 0.1), (0.1, 0.2, 0.3), [], np.nan, True, {}, np.array(0.1)])
+def test_a_share_that_is_none_is_refused(share):
+    with pytest.raises(InputError, match="share"):
+        audit_labels(*_overlapping(), share=share, experts=GaussianNB())
+
+
+# --- the audit
+
+
+def test_without_an_anchor_nothing_is_said_of_wrong_labels():
+    X, y = _overlapping()
+    audit = audit_labels(X, y, experts=GaussianNB())
+    assert not audit.anchored and audit.share_low == 0 < audit.share_high < 1
+    for name in ("wrong", "error_rate", "error_rates", "flip_matrix"):
+        with pytest.raises(InputError, match=rf"{name} is not known.*share=.*checked="):
+            getattr(audit, name)
+    numbers = audit_labels(X, X["age"] + 0.1 * np.sin(np.arange(160)))
+    for name in ("wrong", "error_rate"):
+        with pytest.raises(InputError, match=rf"{name} is not known.*share=.*checked="):
+            getattr(numbers, name)
+
+
+def test_an_anchor_changes_neither_order_nor_list_and_all_figures_agree():
+    X, y = _overlapping()
+    plain = audit_labels(X, y, experts=GaussianNB())
+    for share in (0.05, (0.02, 0.2)):
+        audit = audit_labels(X, y, experts=GaussianNB(), share=share)
+        middle = np.mean(share)
+        assert audit.anchored and audit.error_rate == middle == pytest.approx(audit.wrong.mean())
+        assert (audit.share_low, audit.share_high) == (np.min(share), np.max(share))
+        np.testing.assert_array_equal(audit.rank, plain.rank)
+        np.testing.assert_array_equal(audit.doubtful, plain.doubtful)
+        np.testing.assert_allclose(audit.probabilities.sum(axis=1), 1.0)
+        by_class = [audit.wrong[audit.given == name].mean() for name in audit.classes]
+        np.testing.assert_allclose(audit.error_rates, by_class)
+        np.testing.assert_allclose(audit.flip_matrix.sum(axis=1), 1.0)
+        assert list(audit.to_frame().columns[:3]) == ["given", "suggested", "wrong"]
+        again = audit.with_anchor(Anchor.of(share))
+        np.testing.assert_allclose(again.wrong, audit.wrong)
+    none = audit_labels(X, y, experts=GaussianNB(), share=0)
+    assert (none.wrong == 0).all() and none.error_rate == 0
+    numbers = audit_labels(X, X["age"] + 0.1 * np.sin(np.arange(160)), share=0.1)
+    assert numbers.error_rate == 0.1 and numbers.wrong.mean() == pytest.approx(0.1)
+
+
+def test_ready_probabilities_and_labels_that_cannot_be_judged_are_anchored_too():
+    _, y = _overlapping()
+    ready = np.random.default_rng(0).dirichlet(np.ones(2), 160)
+    audit = audit_labels(None, y, probabilities=ready, share=0.1)
+    assert audit.wrong.mean() == pytest.approx(0.1) and "10 % of the labels are wrong" in str(audit)
+    assert not audit.judged and audit_labels(None, y, probabilities=ready).share_high == 1
+
+
+# --- the screens
+
+
+def _texts(audit):
+    return [str(audit), repr(audit), audit._repr_html_(), *audit.to_frame().columns]
+
+
+def test_no_object_without_an_anchor_accuses():
+    X, y = _overlapping()
+    grades = pd.cut(X["age"], 3, labels=False).to_numpy().copy()
+    grades[::20] = 2 - grades[::20]
+    audits = [
+        audit_labels(X, y, experts=GaussianNB()),
+        audit_labels(X, ordered_classes(grades, order=[0, 1, 2]), experts=GaussianNB()),
+        audit_labels(X, X["age"] + np.where(np.arange(160) % 20 == 0, 9.0, 0.0)),
+    ]
+    for audit in audits:
+        assert audit.doubtful.any()
+        for text in _texts(audit):
+            assert not re.search(ACCUSES, text), text
+    labels = audits[0]
+    assert not re.search(ACCUSES, " ".join(labels.classes_frame().columns))
+    display = LabelAuditDisplay.from_audit(labels)
+    drawn = [display.ax_.get_title(), display.ax_.get_xlabel(), display.ax_.get_ylabel()]
+    assert not re.search(ACCUSES, " ".join(drawn))
+    said = " ".join(_texts(labels.with_anchor(Anchor.of(0.1))))
+    assert re.search(ACCUSES, said), "the pattern sees nothing"
+
+
+@pytest.fixture
+def table(tmp_path):
+    X, y = _overlapping(120)
+    path = tmp_path / "patients.csv"
+    X.assign(diagnosis=y).to_csv(path, index=False)
+    return path
+
+
+def _seen(page):
+    """What a page shows, and the data of its tables."""
+    return unescape(re.sub(r"(?s)<style.*?</style>|<script(?! type=.application/json).*?</script>|<[^>]+>", " ", page))
+
+
+def test_no_screen_of_the_command_accuses_without_an_anchor(table, capsys):
+    page = table.with_suffix(".html")
+    for more in ([], ["--csv"], ["--json"], ["--report", str(page)]):
+        assert run(["audit", str(table), "-t", "diagnosis", *more]) == 0
+        said = capsys.readouterr()
+        assert not re.search(ACCUSES, said.out + said.err), re.search(ACCUSES, said.out + said.err)
+    shown = _seen(page.read_text(encoding="utf-8")).replace(COLUMNS["pvalue"][1], "")
+    assert "only checking can tell" in shown
+    assert not re.search(ACCUSES, shown), re.search(ACCUSES, shown)
+
+
+def test_the_command_takes_a_share(table, capsys):
+    assert run(["audit", str(table), "-t", "diagnosis", "--share", "5%-15%", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["anchored"] and found["error_rate"] == pytest.approx(0.1)
+    assert (found["share_low"], found["share_high"]) == (0.05, 0.15) and "wrong" in found["rows"][0]
+    assert run(["audit", str(table), "-t", "diagnosis", "--share", "0.1"]) == 0
+    assert "P(wrong)" in capsys.readouterr().out
+    for bad in ("10", "x", "20%-10%", "1-2-3"):
+        assert run(["audit", str(table), "-t", "diagnosis", "--share", bad]) == 2
+        assert f"--share '{bad}'" in capsys.readouterr().err
+
+
+def test_the_front_of_a_report_says_one_sentence_about_labels(tmp_path):
+    X, y = _overlapping()
+    selector = FeatureSelector("linear_r2").fit(X, y)
+    audit = audit_labels(X, y, experts=GaussianNB())
+    write_report(tmp_path / "page.html", selector, X, y, audit=audit)
+    front = _seen((tmp_path / "page.html").read_text(encoding="utf-8").split("<section")[1])
+    about = [one.strip() for one in front.split(".") if "label" in one]
+    assert len(about) == 1 and about[0].endswith("rows the models disagree with the label: look at them first")
