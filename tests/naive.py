@@ -1083,3 +1083,47 @@ def neighbor_joint_loss(X, targets, k=15, balanced=False, groups=None, weights=N
             nothing = -sum(c * np.log(p) for c, p in zip(of_class, priors, strict=True))
         shares.append(loss / nothing)
     return sum(shares) / len(shares)
+
+
+# --- The truth, from checked rows -------------------------------------------------------------------------------
+
+
+def truth_effect(x, truth, proxies, checked, chance):
+    """Estimate and variance of the covariance of a column and the truth: one number per row, all weights 1.
+
+    ``truth`` has an entry for every row, of which only those of ``checked`` rows are used; ``chance`` likewise.
+    """
+    n, m, k = len(x), len(checked), len(proxies)
+    x = x - sum(x) / n
+    units = []
+    for proxy in proxies:
+        proxy = proxy - sum(proxy) / n
+        spread = math.sqrt(sum(proxy**2) / n)
+        if spread > 0:
+            units.append(proxy / spread)
+    k = len(units)
+
+    def fitted(rows, weights):
+        A, b = np.diag([0.01 * m] * k + [1e-9 * m]), np.zeros(k + 1)
+        for i in rows:
+            z = np.array([unit[i] for unit in units] + [1.0])
+            A = A + weights[i] * np.outer(z, z)
+            b = b + weights[i] * truth[i] * z
+        return np.linalg.solve(A, b)
+
+    mean_weight = sum(1 / chance[i] for i in checked) / m
+    weights = {i: 1 / chance[i] / mean_weight for i in checked}
+    everyone = fitted(checked, weights)
+    F = []
+    for i in range(n):
+        beta = fitted([j for j in checked if j != i], weights) if i in checked else everyone
+        F.append(sum(beta[a] * units[a][i] for a in range(k)) + beta[k])
+    omega = {i: 1 / chance[i] / sum(1 / chance[j] for j in checked) for i in checked}
+    mean_truth = sum(omega[i] * truth[i] for i in checked)
+    r = {i: x[i] * (truth[i] - F[i]) for i in checked}
+    u = {i: x[i] * (truth[i] - mean_truth) for i in checked}
+    mean_r, mean_u = sum(omega[i] * r[i] for i in checked), sum(omega[i] * u[i] for i in checked)
+    estimate = sum(x[i] * F[i] for i in range(n)) / n + mean_r
+    of_draw = sum((1 - chance[i]) * omega[i] ** 2 * (r[i] - mean_r) ** 2 for i in checked) * m / (m - 1)
+    of_rows = sum((u[i] - mean_u) ** 2 / chance[i] for i in checked) / n**2
+    return estimate, of_draw + of_rows

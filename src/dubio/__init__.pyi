@@ -55,6 +55,7 @@ from dubio.searches.mutual_information import (
 )
 from dubio.searches.neighbor_search import NeighborSearch as NeighborSearch
 from dubio.selector import FeatureSelector as FeatureSelector, select_features as select_features
+from dubio.target.checked import checked_rows as checked_rows
 from dubio.target.intervals import interval_targets as interval_targets
 from dubio.target.label_values import apply_corrections as apply_corrections
 from dubio.target.ordered import ordered_classes as ordered_classes

@@ -134,6 +134,7 @@ class Findings:
         told += [ranking.what_was_left_out()] if ranking.left_out else []
         told += [note("method", method=self.method, does=self.does, because=self.because)]
         told += [*not_told_yet(self.columns, ranking.left_out), *self.notes]
+        told += [ranking.about_truth] if ranking.about_truth is not None else []
         told += [note("moved down", weight=self.redundancy)] if self.redundancy else []
         if ranking.nothing_stands_out:
             told += [ranking.reason, note("nothing kept", feature=ranking.names[ranking.order[0]])]

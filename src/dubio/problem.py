@@ -21,6 +21,7 @@ from dubio.table.matrix import Columns, Matrix, column_names, feature_sums, in_m
 from dubio.table.read import ReadTable, read_any_table, read_mixed_matrix
 from dubio.table.rows import check_weights, random_order, read_groups
 from dubio.table.scaling import fill_missing, standardize, varying_columns
+from dubio.target.checked import Checks, read_checks
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import Target, read_supervision
 from dubio.target.several import refuse_shared_names
@@ -51,6 +52,8 @@ class Problem:
         the table held numbers.
     groups : array (n_rows,) of int or None
         The group of each row, if some rows belong together (visits of one patient).
+    checks : Checks or None
+        The truth of some rows, drawn at random and checked.
     """
 
     X: Matrix
@@ -61,6 +64,7 @@ class Problem:
     n_rows_before: int | None = None
     columns: Columns | None = None
     groups: NDArray[np.int64] | None = None
+    checks: Checks | None = None
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -164,7 +168,9 @@ class Problem:
         """The problem restricted to some rows, in the given order; a row may occur more than once."""
         weight, groups = (None if one is None else one[index] for one in (self.sample_weight, self.groups))
         known = self.supervision.rows(index)
-        return replace(self, X=self.X[index], supervision=known, sample_weight=weight, groups=groups)
+        checks = None if self.checks is None else self.checks.rows(index)
+        facts: dict[str, Any] = {"sample_weight": weight, "groups": groups, "checks": checks}
+        return replace(self, X=self.X[index], supervision=known, **facts)
 
     @property
     def labelled(self) -> Problem:
@@ -222,6 +228,12 @@ class Problem:
         varying = varying_columns(self.table, rows)
         return varying if self.columns is None else np.unique(self.columns.feature_of[varying])
 
+    def with_checks(self, checks: Checks) -> Problem:
+        """The same problem with other checks; all results are kept."""
+        other = replace(self, checks=checks)
+        other._known.update(self._known)
+        return other
+
     def with_supervision(self, supervision: Supervision) -> Problem:
         """The same table with other knowledge of the target; results that depend only on the table are kept."""
         if supervision is self.supervision:
@@ -258,6 +270,7 @@ def read_problem(
     cannot_link_weights: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
+    checked: Any = None,
     accept_sparse: bool = False,
     allow_nan: bool = False,
     check_values: bool = True,
@@ -271,7 +284,7 @@ def read_problem(
 
     Parameters
     ----------
-    X, y, sample_weight, groups, must_link, cannot_link, must_link_weights, cannot_link_weights
+    X, y, sample_weight, groups, checked, must_link, cannot_link, must_link_weights, cannot_link_weights
         What the user gave.
     target, missing_label, is_block
         How to read ``y``; see :func:`~dubio.target.reader.read_supervision`.
@@ -312,7 +325,8 @@ def read_problem(
     together = None if groups is None else read_groups(groups, matrix.shape[0])
     if together is not None and supervision.has_pairs:
         raise InputError("groups", "cannot be used together with pairs of rows", "leave one of them out")
-    problem = Problem(matrix, supervision, names, is_nominal, weights, columns=columns, groups=together)
+    checks = None if checked is None else read_checks(checked, supervision)
+    problem = Problem(matrix, supervision, names, is_nominal, weights, None, columns, together, checks)
     return problem._with_ordered_groups()
 
 

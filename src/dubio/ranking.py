@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dubio.errors import InputError, counted, listed
-from dubio.words import Note, note, say
+from dubio.words import Note, note, say, sentence
 
 #: Most rows of the table shown in a notebook.
 _SHOWN = 50
@@ -45,6 +45,8 @@ class Ranking:
         the first ``n_sufficient`` of these predict it as well as all of them.
     left_out : dict of str to str
         Features that could not be used, each with the reason; they come last and do not count.
+    about_truth : Note or None
+        If rows were checked: what they say about the truth.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Ranking:
     n_relevant: int | None = None
     n_sufficient: int | None = None
     left_out: dict[str, str] = field(default_factory=dict)
+    about_truth: Note | None = None
 
     @classmethod
     def from_scores(
@@ -156,6 +159,8 @@ class Ranking:
         Keep 2 (of 4): a, b. 1 more is related to the target, but these 2 predict it as well.
         """
         total, kept = self.n_ranked, int(self.support.sum())
+        if self.about_truth is not None:
+            return f"{replace(self, about_truth=None).headline(most)} {sentence(self.about_truth)}"
         if self.nothing_stands_out:
             return say("headline nothing")
         shown = self.n_sufficient if self.n_sufficient and kept == self.n_relevant else kept

@@ -9,17 +9,20 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from dubio._sklearn import wants_pandas
 from dubio.alerts import find_alerts, without_copies
 from dubio.checks import NOT_NEGATIVE, Interval, NeighborsCut
+from dubio.doubt.belief import believe
+from dubio.doubt.experts import ExpertOptions
 from dubio.errors import InputError
 from dubio.evidence.evidence import notes_on_groups
 from dubio.findings import Findings, left_out_by
 from dubio.kernels.gpu import DeviceName
-from dubio.methods.base import Selector
+from dubio.methods.base import TESTED, Selector
 from dubio.methods.parameters import Count, estimator
 from dubio.methods.register import Method, get_method
 from dubio.problem import Problem, require_weights
@@ -31,6 +34,7 @@ from dubio.table.matrix import arrow_frame, check_squares, count_rows, is_arrow,
 from dubio.table.read import notes_of
 from dubio.table.rows import check_weights, read_groups
 from dubio.table.scaling import NOTHING_VARIES, nothing_is_left
+from dubio.target.checked import read_checks
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import Target, read_supervision
 from dubio.words import Note, note, say
@@ -163,6 +167,7 @@ class FeatureSelector(Selector):
         cannot_link: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
+        checked: Any = None,
     ) -> Self:
         """Rank the features of ``X`` and choose among them.
 
@@ -183,9 +188,12 @@ class FeatureSelector(Selector):
         sample_weight : array-like (n_rows,), optional
             The weight of each row. Only the ratios matter; a row of weight 0 is left out. In the tests a weight belongs
             to the target and moves with it in permutations, so weights must not depend on the features.
+        checked : CheckedRows, optional
+            The truth of rows that were drawn at random (:func:`dubio.checked_rows`). Features are also tested against
+            the truth (:mod:`dubio.evidence.truth`). Those that are related only to how rows were labelled are not kept.
         """
-        pairs = {"must_link": must_link, "cannot_link": cannot_link}
-        return self._fit(X, y, groups=groups, sample_weight=sample_weight, **pairs)
+        facts = {"must_link": must_link, "cannot_link": cannot_link, "checked": checked}
+        return self._fit(X, y, groups=groups, sample_weight=sample_weight, **facts)
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of ``X``, which has the columns of ``fit``, as a table of the same kind."""
@@ -253,16 +261,21 @@ class FeatureSelector(Selector):
             n_rows = count_rows(X)
         groups, weights = read_groups(of_rows.pop("groups", None), n_rows), of_rows.pop("sample_weight", None)
         weights = None if weights is None else check_weights(weights, np.empty((n_rows, 1)))
+        checked = of_rows.pop("checked", None)
         supervision = read_supervision(y, n_rows, **{**self._reading, **of_rows})
+        checks = None if checked is None else read_checks(checked, supervision)
         rows = np.arange(n_rows)
         if self.max_rows is not None and not supervision.has_pairs:
-            rows = sample_rows(Problem(rows[:, None], supervision, groups=groups), self.max_rows, self._seed)
+            rows = _with_checked(
+                Problem(rows[:, None], supervision, groups=groups, checks=checks), self.max_rows, self._seed
+            )
         return replace(
             super().read_problem(take_rows(X, rows, n_rows), **of_table),
             supervision=supervision.rows(rows),
             n_rows_before=n_rows,
             groups=None if groups is None else groups[rows],
             sample_weight=None if weights is None else weights[rows],
+            checks=None if checks is None else checks.rows(rows),
         )
 
     def _require(self, problem: Problem) -> None:
@@ -277,6 +290,7 @@ class FeatureSelector(Selector):
         columns = () if whole.columns is None else tuple(notes_of(whole.columns.read))
         left_out = left_out_by(alerts, self.drop_leaks, columns)
         problem = self._prepared(without_copies(problem, alerts) if self.drop_leaks else problem, method)
+        problem = self._with_belief(problem, wish)
         selector = self._fitted(problem, method, wish, left_out)
         ranking = self._without_repeats(problem, selector.to_ranking())
         facts: dict[str, Any] = {"supervision": supervision, "ranking": ranking.with_left_out(left_out)}
@@ -322,12 +336,25 @@ class FeatureSelector(Selector):
         limits = [self.max_rows] if self.method == "auto" and self.max_rows is not None else []
         limits += [max(_FEWEST_DENSE_ROWS, _DENSE_CELLS // problem.n_features)] if dense else []
         if limits and not has_pairs and problem.n_rows > min(limits):  # pairs name rows by their position
-            problem = problem.rows(sample_rows(problem, min(limits), self._seed))
+            problem = problem.rows(_with_checked(problem, min(limits), self._seed))
             problem = replace(problem, n_rows_before=in_all)
         problem = (replace(problem, X=problem.X.toarray()) if dense else problem).filled
         if not method.estimator._takes_nan or self.redundancy:  # tests of features sum squares
             check_squares(problem.X, names=problem.column_names)
         return problem.with_supervision(problem.supervision.certain())
+
+    def _with_belief(self, problem: Problem, wish: Count) -> Problem:
+        """The same problem; if rows were checked, with what models believe of all rows as a proxy of the truth."""
+        if problem.checks is None:
+            return problem
+        if wish not in TESTED or sparse.issparse(problem.X):
+            found = "cannot be used: features are not tested " + (
+                "in a sparse table" if wish in TESTED else f"with {wish!r}"
+            )
+            raise InputError("checked", found, "give a dense table, and n_features_to_select='auto'")
+        options = ExpertOptions(random_state=self._seed, n_jobs=self.n_jobs)
+        belief = believe(problem, "experts", True, options).supervision
+        return problem.with_checks(replace(problem.checks, belief=belief))
 
     def _fitted(self, problem: Problem, method: Method, wish: Count, left_out: dict[str, str]) -> Selector:
         """The estimator of the method, fitted."""
@@ -391,6 +418,12 @@ class FeatureSelector(Selector):
         return attributes | ({} if problem.groups is None else {"n_groups_": problem.n_groups})
 
 
+def _with_checked(problem: Problem, most: int, seed: int) -> NDArray[np.int64]:
+    """A sample of the rows that holds all checked ones."""
+    rows = sample_rows(problem, most, seed)
+    return rows if problem.checks is None else np.union1d(rows, np.flatnonzero(problem.checks.truth.labelled))
+
+
 def select_features(
     X: Any,
     y: Any = None,
@@ -399,13 +432,14 @@ def select_features(
     cannot_link: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
+    checked: Any = None,
     **options: Any,
 ) -> Ranking:
     """Rank the features of a table and choose among them, in one call.
 
     Parameters
     ----------
-    X, y, must_link, cannot_link, groups, sample_weight
+    X, y, must_link, cannot_link, groups, sample_weight, checked
         As in :meth:`FeatureSelector.fit`.
     **options
         Parameters of :class:`FeatureSelector`.
@@ -424,6 +458,6 @@ def select_features(
     >>> sorted(ranking.names[ranking.support])
     ['petal length (cm)', 'petal width (cm)']
     """
-    pairs = {"must_link": must_link, "cannot_link": cannot_link}
-    selector = FeatureSelector(**options).fit(X, y, groups=groups, sample_weight=sample_weight, **pairs)
+    facts = {"must_link": must_link, "cannot_link": cannot_link, "checked": checked}
+    selector = FeatureSelector(**options).fit(X, y, groups=groups, sample_weight=sample_weight, **facts)
     return selector.to_ranking()

@@ -174,6 +174,18 @@ SENTENCES: dict[str, str] = {
     "half": "half of the features, the default",
     "stand out": "{n} {n:feature stands|features stand} out (false discoveries held at {percent:g} %)",
     "enough of them": "{reason}; {n} of them predict it as well as all",
+    # checked rows
+    "checked": "{n} {n:row was|rows were} checked{undecided}: {parts}",
+    "checked undecided": " and {n} could not be decided",
+    "checked truth": "{n} {n:feature is|features are} related to the truth ({names!q})",
+    "checked nothing": "no feature could be shown to be related to the truth",
+    "checked labels": "{names!q} {n:is|are} related only to how rows were labelled",
+    "checked open": "{n} {n:is|are} related to the labels, and more rows must be checked to settle {n:it|them}",
+    "verdict truth": "related to the truth",
+    "verdict labels": "related only to how rows were labelled",
+    "verdict open": "not settled: about {n} more checked rows would",
+    "verdict open in all": "not settled, even if all rows were checked",
+    "verdict none": "no evidence",
     "nothing stands out": "no feature stands out: {why}",
     "smallest": "the smallest q-value is {smallest:.2g}, and the first feature must reach {needed:g} (half of alpha), "
     "so that noise is rarely called a finding",

@@ -222,7 +222,7 @@ def unit_problem(problem: Problem) -> Problem:
             X[:, start:stop] = whole.argmax(axis=1)[:, None] == np.arange(stop - start)
     units = problem.supervision.of_groups(groups, weight)
     weight = None if weight is None else group_means(weight[:, None], groups)[:, 0]
-    return replace(problem, X=X, supervision=units, sample_weight=weight, groups=None)
+    return replace(problem, X=X, supervision=units, sample_weight=weight, groups=None, checks=None)
 
 
 def within_problem(problem: Problem) -> Problem:

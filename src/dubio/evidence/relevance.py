@@ -19,6 +19,7 @@ from dubio.checks import check_alpha
 from dubio.errors import InputError, NoFeatureStandsOut, counted, warn
 from dubio.evidence.evidence import Evidence, varying_features, varying_parts, within_problem
 from dubio.evidence.relations import TestedFeatures, cauchy_combination, linear_r2, relation_pvalues, smooth_r2
+from dubio.evidence.truth import Truth, truth_of
 from dubio.kernels.threads import resolve_threads
 from dubio.neighbors.distances import SubsetDistances
 from dubio.neighbors.greedy import ADD, greedy_search
@@ -28,7 +29,7 @@ from dubio.sampling import mixed_contents, sample_half, sample_rows
 from dubio.table.matrix import Columns, columns_of_sizes
 from dubio.table.rows import random_order
 from dubio.table.scaling import standardize
-from dubio.words import capital, note, say
+from dubio.words import Note, capital, note, say
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -122,6 +123,9 @@ class Relevance:
     #: If there are several targets: p-values of each of them, by name, and those that each relevant feature serves.
     by_target: dict[str, Floats] = field(default_factory=dict)
     serves: NDArray[Any] | None = None
+    #: If rows were checked: the answer about the truth, and the same in a sentence.
+    truth: Truth | None = None
+    about_truth: Note | None = None
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Columns of the ranking: p-values, q-values, and the targets that each feature serves if there are several."""
@@ -129,18 +133,31 @@ class Relevance:
         if self.serves is not None:
             columns["serves"] = self.serves
             columns |= {f"pvalue of {name}": values for name, values in self.by_target.items()}
-        return columns
+        return columns if self.truth is None else columns | self.truth.columns()
 
     def serving(self, by_target: dict[str, Floats], counts: NDArray[np.bool_], alpha: float) -> Relevance:
         """The same result with the targets that each relevant feature serves; ``counts``: the features tested."""
         serves = served(by_target, self.relevant, int(counts.sum()), alpha)
         return replace(self, by_target=by_target, serves=serves)
 
+    def beside_truth(self, problem: Problem, alpha: float) -> Relevance:
+        """The same result with the answer about the truth, if rows of the problem were checked.
+
+        What is related only to how rows were labelled is no longer relevant; what is related to the truth is."""
+        if problem.checks is None:
+            return self
+        truth = truth_of(problem, self.relevant, alpha)
+        relevant = (self.relevant & ~truth.are("labels")) | truth.are("truth")
+        return replace(self, relevant=relevant, truth=truth, about_truth=truth.note(problem.feature_names))
+
     def relevant_first(self, best_first: NDArray[np.int64]) -> NDArray[np.int64]:
         """One order: relevant features first, each part in the given order.
 
         If no feature is relevant, the one with the smallest p-value comes first.
         """
+        if self.truth is not None:  # related to the truth, related to the label, all others
+            places = np.where(self.truth.are("truth"), 0, np.where(self.relevant, 1, 2))
+            best_first = best_first[np.argsort(places[best_first], kind="stable")]
         front = self.relevant[best_first]
         if not front.any():
             front = best_first == best_first[np.argmin(self.pvalues[best_first])]
@@ -163,8 +180,10 @@ def relevance_of(
 
     If rows belong together, groups are compared with groups, and rows only with rows of their group
     (:func:`~dubio.evidence.evidence.independent_parts`).
+
+    If rows were checked, every feature is also tested against the truth (:mod:`dubio.evidence.truth`).
     """
-    problem = problem.tested
+    whole, problem = problem, problem.tested
     bounds = np.ones((3, problem.n_features))
     parts: dict[str, Floats] = {}
     by_target = {name: np.ones(problem.n_features) for name in problem.supervision.targets}
@@ -185,6 +204,7 @@ def relevance_of(
     if moves.any():
         at_the_line = capital(note("at the line", names=problem.feature_names[moves].tolist()))
         relevance = replace(relevance, reason=f"{relevance.reason}. {at_the_line}")
+    relevance = relevance.beside_truth(whole, alpha)
     return relevance.serving(by_target, counts, alpha) if by_target else relevance
 
 

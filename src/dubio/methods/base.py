@@ -223,9 +223,11 @@ class Selector(SelectorMixin, BaseEstimator):
                 count = n_sufficient
                 reason = say("enough of them", reason=reason, n=count) if n_relevant else reason
         assert count is not None
+        about_truth = None if relevance is None else relevance.about_truth
         ranks, by, low = rank_in_order(best_first), type(self).__name__, self._lower_is_better
         kept = ranks <= max(1, count)
-        return Ranking(names, scores, low, ranks, kept, by, reason, dict(columns), n_relevant, n_sufficient)
+        lines = n_relevant, n_sufficient
+        return Ranking(names, scores, low, ranks, kept, by, reason, dict(columns), *lines, about_truth=about_truth)
 
     def to_ranking(self) -> Ranking:
         """The result as a :class:`~dubio.ranking.Ranking`: names, scores, direction, order, features kept and why."""
@@ -383,7 +385,7 @@ class ScoreSelector(Selector):
         counts = scored.scores != worst  # constant features are no hypotheses
         tested = problem.counted
         pvalues = self._pvalues_of_parts(tested, scored if tested is problem else None)
-        relevance = decide(pvalues, qvalues_of(pvalues, counts), self.alpha)
+        relevance = decide(pvalues, qvalues_of(pvalues, counts), self.alpha).beside_truth(problem, self.alpha)
         targets = tested.supervision.targets
         if not targets:
             return relevance

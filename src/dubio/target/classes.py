@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.checks import require_memory
-from dubio.errors import InputError, InputWarning, counted, listed, name_row, quoted, warn
+from dubio.errors import InputError, InputWarning, counted, listed, name_row, nearest, quoted, warn
 from dubio.kernels.memberships import INFINITE, NEGATIVE, PARTLY_NAN, WRONG_SUM, read_membership_rows
 from dubio.kernels.threads import chunks, default_threads, run_chunks
 from dubio.table.cells import type_of
 from dubio.table.rows import group_means
 from dubio.target.knowledge import Floats, SummedColumns, Supervision, mean_if_missing
-from dubio.target.label_values import ArrayByRow, usual_floats
+from dubio.target.label_values import ArrayByRow, usual_floats, written
 from dubio.target.pairs import Pairs
 
 #: What many programs write for "no label". With only two classes it may be one of them, as in -1 and 1.
@@ -89,6 +89,19 @@ class OfClasses(Supervision, ABC):
 
     def goals(self) -> list[Floats]:
         return [mean_if_missing(self.memberships, self.labelled)]
+
+    def read_truth(self, values: NDArray[Any]) -> Supervision:
+        places = {written(name): code for code, name in enumerate(self.classes.tolist())}
+        codes = np.full(self.n_rows, -1, dtype=np.int64)
+        for row in np.flatnonzero([value is not None for value in values]).tolist():
+            name = written(values[row])
+            if name not in places:
+                found = f"has {quoted(name)} in {name_row(row)}, and the target has no such class"
+                near = nearest(name, list(places))
+                hint = f"did you mean {listed(map(quoted, near))}?" if near else f"its classes are {listed(places)}"
+                raise InputError("checked", found, hint)
+            codes[row] = places[name]
+        return self.as_kind(Classes, labelled=codes >= 0, codes=codes)
 
     def summed_columns(self, weights: Floats) -> SummedColumns:
         mean = weights @ self.memberships / (float(weights.sum()) or 1.0)

@@ -255,6 +255,18 @@ class Supervision(ABC):
         """The knowledge for a method that takes these kinds: without the order of classes if it takes none."""
         return self if self.is_taken_by(kinds) else self.simpler()
 
+    def read_truth(self, values: NDArray[Any]) -> Supervision:
+        """What was found in the rows that were checked, None in all others, as knowledge of this kind."""
+        remedy = "checked rows go with classes, their probabilities, ordered classes and numbers"
+        raise InputError("checked", f"cannot be used: {self.given}", remedy)
+
+    def with_truth(self, truth: Supervision) -> tuple[Floats, Floats]:
+        """This knowledge and the truth (:meth:`read_truth`), both as (n_rows, q) columns on one scale.
+
+        Rows without a label have the mean of the others; rows that were not checked are undefined.
+        """
+        return self.goals()[0], truth.goals()[0]
+
     def certain(self) -> Supervision:
         """The same knowledge in its simplest kind: probabilities that are all 0 or 1 become classes."""
         return self

@@ -140,18 +140,18 @@ def names_of_columns(columns: Sequence[Any], argument: str) -> NDArray[Any]:
     return class_names(plain, argument)
 
 
-def labels_by_row(y: Any) -> NDArray[Any]:
+def labels_by_row(y: Any, argument: str = "y") -> NDArray[Any]:
     """One label per row, None where there is none."""
     if isinstance(y, str | bytes | dict | set) or not hasattr(y, "__len__"):
-        raise InputError("y", f"is a {type(y).__name__}", "give one label per row")
-    values = as_array(y, remedy="give one label per row").astype(object)
+        raise InputError(argument, f"is a {type(y).__name__}", "give one label per row")
+    values = as_array(y, argument, "give one label per row").astype(object)
     values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     if values.ndim != 1:
-        raise InputError("y", f"has shape {values.shape}", "give one label per row")
+        raise InputError(argument, f"has shape {values.shape}", "give one label per row")
     values[missing_cells(values)] = None
     odd = next((value for value in values if np.ndim(value) or isinstance(value, set | dict)), None)
     if odd is not None:
-        raise InputError("y", f"holds a {type(odd).__name__}", "give one label per row")
+        raise InputError(argument, f"holds a {type(odd).__name__}", "give one label per row")
     return values
 
 
@@ -269,17 +269,17 @@ def apply_corrections(y: Any, corrections: Any, ids: Any = None) -> CorrectedLab
     given = np.asarray(unmasked(y), dtype=object)
     if given.ndim != 1:
         raise InputError("y", f"has {given.ndim} dimensions", "give one class per row")
-    written = [_written(label) for label in given]
-    classes = {text: label for text, label in zip(written, given, strict=True) if text}
-    places = None if ids is None else _places(ids, len(given))
+    texts = [written(label) for label in given]
+    classes = {text: label for text, label in zip(texts, given, strict=True) if text}
+    places = None if ids is None else places_of(ids, len(given))
     labels, decisions = given.copy(), np.full(len(given), "", dtype=object)
-    for number, entry in enumerate(_entries(corrections), 1):
-        row = _row_of(entry, number, len(given), places)
+    for number, entry in enumerate(entries_of(corrections, COLUMNS, "corrections", needed=COLUMNS), 1):
+        row = row_of(entry, number, len(given), places)
         if decisions[row]:
             raise _mismatch(number, f"decides about row {row + 1} for the second time", "leave one of them out")
         before, decision, after = entry["given"], entry["decision"], entry["label"]
-        if before != written[row]:
-            found = f"says that row {row + 1} was labelled {quoted(before)}, but its label is {quoted(written[row])}"
+        if before != texts[row]:
+            found = f"says that row {row + 1} was labelled {quoted(before)}, but its label is {quoted(texts[row])}"
             raise _mismatch(number, found, "it belongs to another table, or was applied before")
         if decision not in (RIGHT, CHANGE, UNSURE):
             raise _mismatch(number, f"has the decision {quoted(decision)}", "use right, change or unsure")
@@ -294,43 +294,49 @@ def apply_corrections(y: Any, corrections: Any, ids: Any = None) -> CorrectedLab
     return CorrectedLabels(labels, given, decisions)
 
 
-def _entries(corrections: Any) -> Iterable[dict[str, str]]:
-    """The rows of a file of corrections, of a frame or of a list, as text."""
-    if isinstance(corrections, str) or hasattr(corrections, "__fspath__"):
+def entries_of(file: Any, columns: Sequence[str], argument: str, *, needed: Sequence[str]) -> Iterable[dict[str, str]]:
+    """The rows of a file of decisions about rows, of a frame or of a list, as text: only these columns."""
+    if isinstance(file, str) or hasattr(file, "__fspath__"):
         try:
-            with open(corrections, encoding="utf-8-sig", newline="") as file:
-                header = file.readline()
-                file.seek(0)
+            with open(file, encoding="utf-8-sig", newline="") as opened:
+                header = opened.readline()
+                opened.seek(0)
                 # a spreadsheet may have saved it with another separator
-                table = csv.DictReader(file, delimiter=max(",;\t", key=header.count))
-                corrections = list(table)
+                table = csv.DictReader(opened, delimiter=max(",;\t", key=header.count))
+                file = list(table)
         except (UnicodeDecodeError, csv.Error) as error:
             found = f"cannot be read as CSV ({error})"
-            raise InputError("corrections", found, "give the file that the page wrote") from None
-        for name in COLUMNS:
+            raise InputError(argument, found, "give the file that the page wrote") from None
+        for name in needed:
             if name not in (table.fieldnames or ()):
-                remedy = f"give the file that the page wrote, with the columns {', '.join(COLUMNS)}"
-                raise InputError("corrections", f"has no column {quoted(name)}", remedy)
-    elif hasattr(corrections, "to_dict"):
-        corrections = corrections.to_dict("records")
-    for number, entry in enumerate(corrections, 1):
+                remedy = f"give the file that the page wrote, with the columns {', '.join(columns)}"
+                raise InputError(argument, f"has no column {quoted(name)}", remedy)
+    elif hasattr(file, "to_dict"):
+        file = file.to_dict("records")
+    for number, entry in enumerate(file, 1):
         if not isinstance(entry, Mapping):
-            raise _mismatch(number, "is not a mapping", "give row, given, decision and label")
-        yield {name: _written(entry.get(name)) for name in COLUMNS}
+            raise _mismatch(number, "is not a mapping", f"give {', '.join(columns)}", argument)
+        yield {name: written(entry.get(name)) for name in columns}
 
 
-def _row_of(entry: dict[str, str], number: int, n_rows: int, places: dict[str, int] | None) -> int:
+def row_of(
+    entry: dict[str, str], number: int, n_rows: int, places: dict[str, int] | None, argument: str = "corrections"
+) -> int:
+    """The row that an entry is about, by its id or its number from 1."""
     if places is not None and entry["id"]:
         if entry["id"] not in places:
-            raise _mismatch(number, f"has the id {quoted(entry['id'])}, which no row has", "is it another table?")
+            found = f"has the id {quoted(entry['id'])}, which no row has"
+            raise _mismatch(number, found, "is it another table?", argument)
         return places[entry["id"]]
     if not entry["row"].isdecimal() or not 1 <= int(entry["row"]) <= n_rows:
-        raise _mismatch(number, f"has the row {quoted(entry['row'])}", f"rows are counted from 1 to {n_rows}")
+        found = f"has the row {quoted(entry['row'])}"
+        raise _mismatch(number, found, f"rows are counted from 1 to {n_rows}", argument)
     return int(entry["row"]) - 1
 
 
-def _places(ids: Any, n_rows: int) -> dict[str, int]:
-    names = [_written(name) for name in np.asarray(ids, dtype=object)]
+def places_of(ids: Any, n_rows: int) -> dict[str, int]:
+    """The row of each name."""
+    names = [written(name) for name in np.asarray(ids, dtype=object)]
     if len(names) != n_rows:
         raise InputError("ids", f"has {len(names)} entries, but there are {n_rows} labels", "give one name per row")
     if len(set(names)) < n_rows:
@@ -339,7 +345,7 @@ def _places(ids: Any, n_rows: int) -> dict[str, int]:
     return {name: row for row, name in enumerate(names)}
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
     """A label, a name or a number as it stands in the file; "" for a missing one. Whole numbers have no point."""
     if is_missing(value):
         return ""
@@ -348,5 +354,5 @@ def _written(value: Any) -> str:
     return str.__str__(value) if isinstance(value, str) else str(value)  # of an Enum, the text itself
 
 
-def _mismatch(number: int, found: str, remedy: str) -> InputError:
-    return InputError("corrections", f"[entry {number}] {found}", remedy)
+def _mismatch(number: int, found: str, remedy: str, argument: str = "corrections") -> InputError:
+    return InputError(argument, f"[entry {number}] {found}", remedy)

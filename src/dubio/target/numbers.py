@@ -52,6 +52,26 @@ class Numbers(Supervision):
     def goals(self) -> list[Floats]:
         return [mean_if_missing(moderate(self.values), self.labelled)]
 
+    def read_truth(self, values: NDArray[Any]) -> Supervision:
+        numbers = np.full(self.n_rows, np.nan)
+        for row in np.flatnonzero([value is not None for value in values]).tolist():
+            try:
+                numbers[row] = float(values[row])
+            except (TypeError, ValueError):
+                found = f"has {quoted(values[row])} in {name_row(row)}, and the target is numeric"
+                raise InputError("checked", found, "give a plain number, such as 12.5") from None
+            if not np.isfinite(numbers[row]):
+                raise InputError("checked", f"is not finite in {name_row(row)}", "give None for undecided rows")
+        return Numbers(labelled=~np.isnan(numbers), values=numbers)
+
+    def with_truth(self, truth: Supervision) -> tuple[Floats, Floats]:
+        """Normal scores among the given numbers, so that a grossly wrong number has a limited weight."""
+        places, scores = np.sort(self.values[self.labelled]), self.on_normal_scores().goals()[0]
+        by_place = np.sort(scores[self.labelled])
+        distinct, first = np.unique(places, return_index=True)
+        found = np.interp(truth.values, distinct, by_place[first])
+        return scores[:, None], found[:, None]
+
     def summed_columns(self, weights: Floats) -> SummedColumns:
         """The numbers, around the first one that counts."""
         first = int(np.argmax(weights > 0))

@@ -48,6 +48,11 @@ class _InOrder(OfClasses, ABC):
     def simpler(self) -> Supervision:
         return self.as_kind(self._unordered)
 
+    def with_truth(self, truth: Supervision) -> tuple[Floats, Floats]:
+        """The order scores of the classes."""
+        scores = order_scores(self.memberships[self.labelled])
+        return self.as_tested().goals()[0][:, None], (truth.memberships @ scores)[:, None]
+
     def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
         memberships, names, _ = super().as_drawn()
         return memberships, names, np.arange(self.n_classes)

@@ -1,0 +1,320 @@
+"""Checked rows: what they say about the truth, and which of them are refused."""
+
+import numpy as np
+import pytest
+
+from dubio import FeatureSelector, InputError, InputWarning, checked_rows, ordered_classes, several_targets, soft_labels
+from dubio.evidence.truth import TruthEvidence, combined_proxies, compare_with_label, effects, truth_of, truth_pvalues
+from dubio.problem import read_problem
+from dubio.target.checked import join_checks
+from tests import naive
+
+
+def made_up(seed, n=300, m=60, d=4, q=1):
+    """Columns of which the first is related to the truth, two proxies, and some checked rows."""
+    rng = np.random.default_rng(seed)
+    columns = rng.normal(size=(n, d))
+    truth = columns[:, :1] + rng.normal(size=(n, q))
+    proxies = np.stack([truth + rng.normal(size=(n, q)), rng.normal(size=(n, q))])
+    checked = np.sort(rng.permutation(n)[:m])
+    return columns, truth, proxies, checked
+
+
+def evidence(columns, truth, proxies, checked, chance=None, weights=None, groups=None):
+    n = len(columns)
+    chance = np.full(len(checked), len(checked) / n) if chance is None else chance
+    weights, groups = (np.ones(n) if weights is None else weights), (np.arange(n) if groups is None else groups)
+    return TruthEvidence(columns, proxies, checked, truth[checked], chance, weights, groups)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+@pytest.mark.parametrize("uneven", [False, True])
+def test_the_formula_is_the_literal_one(offset, uneven):
+    columns, truth, proxies, checked = made_up(0, n=40, m=12)
+    columns[:, 1] = columns[:, 0] > 0  # ties
+    columns[:, 2] = 3.0  # a constant column
+    proxies[1] = 1.0  # a constant proxy
+    chance = np.linspace(0.2, 0.9, 12) if uneven else np.full(12, 0.3)
+    found = effects(evidence(columns + offset, truth, proxies, checked, chance))
+    every = np.full(40, np.nan)
+    every[checked] = chance
+    for j in range(4):
+        estimate, variance = naive.truth_effect(columns[:, j], truth[:, 0], proxies[:, :, 0], checked.tolist(), every)
+        assert found.estimates[j, 0] == pytest.approx(estimate, abs=1e-9)
+        assert (found.roots[:, j, 0] ** 2).sum() == pytest.approx(variance, abs=1e-9)
+
+
+def test_rows_that_all_have_the_truth_leave_nothing_to_the_draw():
+    columns, truth, proxies, _ = made_up(1, n=50)
+    found = effects(evidence(columns, truth, proxies, np.arange(50)))
+    centred = columns - columns.mean(axis=0)
+    assert found.estimates[:, 0] == pytest.approx((centred * truth).mean(axis=0), abs=1e-9)
+    assert not found.roots[:50].any()
+
+
+def test_no_checked_row_plays_a_part_in_its_own_prediction():
+    columns, truth, proxies, checked = made_up(2)
+    before = combined_proxies(evidence(columns, truth, proxies, checked))
+    changed = truth.copy()
+    changed[checked[5]] += 100.0
+    after = combined_proxies(evidence(columns, changed, proxies, checked))
+    assert after[checked[5]] == pytest.approx(before[checked[5]], abs=1e-12)
+    assert not np.allclose(after[checked[6]], before[checked[6]])
+
+
+def test_groups_are_sums_and_weights_count_as_copies_of_rows():
+    columns, truth, proxies, checked = made_up(3, n=60, m=20)
+    once = effects(evidence(columns, truth, proxies, checked))
+    pairs = np.repeat(np.arange(60), 2)
+    both = np.flatnonzero(np.isin(pairs, checked))
+    chance = np.full(len(both), 20 / 60)
+    twice = effects(evidence(columns[pairs], truth[pairs], proxies[:, pairs], both, chance, groups=pairs))
+    assert twice.estimates == pytest.approx(once.estimates)
+    assert (twice.roots**2).sum(axis=0) == pytest.approx((once.roots**2).sum(axis=0))
+    assert twice.freedom == pytest.approx(once.freedom) == pytest.approx(19)
+    heavy = effects(evidence(columns, truth, proxies, checked, weights=np.full(60, 7.0)))
+    assert heavy.estimates == pytest.approx(once.estimates)
+    assert (heavy.roots**2).sum(axis=0) == pytest.approx((once.roots**2).sum(axis=0))
+
+
+def test_the_tests_of_several_classes_are_right_without_a_relation():
+    """Two columns per feature, three columns of the truth, a proxy that depends on the columns: 5 % are below 0.05."""
+    below = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        columns, truth = rng.normal(size=(200, 6)), np.eye(3)[rng.integers(3, size=200)]
+        proxies = np.stack([truth + columns[:, :3], np.eye(3)[rng.integers(3, size=200)]])
+        one = evidence(columns, truth, proxies, rng.permutation(200)[:50])
+        below.append(truth_pvalues(one, effects(one)) < 0.05)
+    assert 0.03 < np.mean(below) < 0.07  # 900 tests: standard error 0.007
+
+
+def test_a_good_proxy_narrows_and_a_bad_one_costs_nothing():
+    def error(proxies):
+        found = effects(evidence(columns, truth, proxies, checked))
+        return np.sqrt((found.roots[:, 1:] ** 2).sum(axis=0)).mean()
+
+    columns, truth, proxies, checked = made_up(4, n=600, d=40)
+    alone, good, bad = error(np.zeros((1, 600, 1))), error(truth[None] + 0.1 * proxies[:1]), error(proxies[1:])
+    assert good < 0.6 * alone
+    assert bad < 1.05 * alone
+
+
+def driven(seed, n=600, m=120):
+    """Labels of which 60 % of the cases are missed where column 5 is high; a random sample was checked."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(2, size=n)
+    X = rng.normal(size=(n, 8))
+    X[:, :3] += truth[:, None] * np.array([0.9, 0.8, 0.7])
+    y = np.where((truth == 1) & (X[:, 5] > 0.3) & (rng.random(n) < 0.6), 0, truth)
+    values = np.full(n, None, dtype=object)
+    rows = rng.permutation(n)[:m]
+    values[rows] = truth[rows]
+    return X, y, truth, values
+
+
+def test_the_column_that_drives_the_errors_is_not_kept():
+    X, y, _, values = driven(0)
+    ranking = FeatureSelector().fit(X, y).to_ranking()
+    assert ranking.support[5]
+    selector = FeatureSelector().fit(X, y, checked=checked_rows(values, chance="random"))
+    ranking = selector.to_ranking()
+    verdict = ranking.extras["verdict"]
+    assert verdict[5] == "related only to how rows were labelled"
+    assert list(verdict[:3]) == ["related to the truth"] * 3
+    assert not ranking.support[5] and ranking.support[:3].all()
+    assert sorted(ranking.order[:3]) == [0, 1, 2]
+    assert selector.n_relevant_ == ranking.support.sum()
+    assert ranking.extras["p_truth"][5] > 0.05 > ranking.extras["q_truth"][0]
+    assert "120 rows were checked: 3 features are related to the truth ('x0', 'x1', 'x2')" in selector.explanation_
+    assert "'x5' is related only to how rows were labelled" in ranking.headline()
+    assert {"p_truth", "q_truth", "verdict"} <= set(ranking.to_frame().columns)
+
+
+def test_with_few_checks_a_true_column_is_not_settled_rather_than_an_artefact():
+    said = []
+    for seed in range(8):
+        X, y, _, values = driven(seed)
+        rows = np.flatnonzero([value is not None for value in values])
+        values[rows[30:]] = None
+        problem = read_problem(X, y, checked=checked_rows(values, chance=0.05), any_type=True)
+        said.append(truth_of(problem, np.arange(8) < 3, 0.05))
+    verdicts = np.array([one.verdicts[:3] for one in said])
+    assert (verdicts == "labels").mean() <= 0.05
+    unsettled = np.concatenate([one.further[one.verdicts == "open"] for one in said])
+    assert len(unsettled) and (unsettled % 10 == 0).all() and (unsettled > 0).all()
+
+
+def test_the_difference_is_that_of_the_two_effects():
+    columns, truth, proxies, checked = made_up(5)
+    one = evidence(columns, truth, proxies, checked)
+    compared = compare_with_label(one, proxies[0], np.arange(4))
+    centred = columns - columns.mean(axis=0)
+    assert compared.label == pytest.approx(np.abs((centred * proxies[0]).mean(axis=0)))
+    both = np.sign((centred * proxies[0]).mean(axis=0))
+    assert compared.truth == pytest.approx(both * effects(one).estimates[:, 0])
+    everything = compare_with_label(evidence(columns, proxies[0], proxies, np.arange(300)), proxies[0], np.arange(4))
+    assert everything.truth == pytest.approx(everything.label)
+
+
+def kinds():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(300, 5))
+    truth = X[:, 0] + 0.7 * rng.normal(size=300)
+    grades = np.array(["I", "II", "III"])[np.digitize(truth, [-0.6, 0.6])]
+    wrong = rng.random(300) < 0.15
+    said = np.where(wrong, rng.permutation(grades), grades)
+    P = 0.7 * (said[:, None] == np.array(["I", "II", "III"])) + 0.1
+    numbers = np.where(wrong, truth + 10 * rng.normal(size=300), truth)
+    unlabelled = said.astype(object)
+    unlabelled[:50] = None
+    return X, {
+        "classes": (said, grades),
+        "with unlabelled rows": (unlabelled, grades),
+        "ordered": (ordered_classes(said, ["I", "II", "III"]), grades),
+        "probabilities": (soft_labels(P, classes=["I", "II", "III"]), grades),
+        "numbers": (numbers, truth),
+    }
+
+
+@pytest.mark.parametrize("kind", kinds()[1])
+def test_every_kind_of_target_with_one_truth_per_row(kind):
+    X, targets = kinds()
+    y, truth = targets[kind]
+    values = np.full(300, None, dtype=object)
+    values[::4] = truth[::4]
+    selector = FeatureSelector(random_state=0).fit(X, y, checked=checked_rows(values, chance=0.25))
+    assert selector.to_ranking().extras["verdict"][0] == "related to the truth"
+    assert selector.get_support(indices=True).tolist() == [0]
+
+
+def test_columns_of_any_type_groups_and_weights_go_with_checked_rows():
+    pd = pytest.importorskip("pandas")
+    X, y, truth, values = driven(7)
+    frame = pd.DataFrame(X[:, [0, 1, 5]], columns=["age", "dose", "scanner"])
+    frame["ward"] = np.where(X[:, 2] > 0.5, "a", np.where(X[:, 2] < -0.5, "b", "c"))
+    frame.loc[::9, "age"] = np.nan
+    groups = np.repeat(np.arange(300), 2)
+    drawn = np.isin(groups, np.arange(0, 300, 4))
+    values = np.where(drawn, truth.astype(object), None)
+    found = FeatureSelector().fit(
+        frame, y, groups=groups, sample_weight=np.linspace(1, 2, 600), checked=checked_rows(values, chance=0.25)
+    )
+    verdict = dict(zip(frame.columns, found.to_ranking().extras["verdict"], strict=True))
+    assert verdict["dose"] == verdict["ward"] == "related to the truth"
+    assert verdict["scanner"] == "related only to how rows were labelled"
+
+
+def test_the_answer_depends_neither_on_the_order_of_rows_nor_on_units():
+    X, y, _, values = driven(8)
+    problem = read_problem(X, y, checked=checked_rows(values, chance="random"), any_type=True)
+    order = np.random.default_rng(0).permutation(600)
+    one, other = truth_of(problem, np.ones(8, bool), 0.05), truth_of(problem.rows(order), np.ones(8, bool), 0.05)
+    assert other.pvalues == pytest.approx(one.pvalues, rel=1e-9)
+    scaled = read_problem(1e6 + 1e3 * X, y, checked=checked_rows(values, chance="random"), any_type=True)
+    assert truth_of(scaled, np.ones(8, bool), 0.05).pvalues == pytest.approx(one.pvalues, rel=1e-6)
+
+
+def test_checked_rows_can_be_sliced():
+    rows = checked_rows(["a", None, "b", None], chance=[0.5, 0.5, 0.25, np.nan])
+    part = rows[np.array([2, 3])]
+    assert part.values.tolist() == ["b", None] and part.chance[0] == 0.25
+    assert rows.n_checked == 2 and rows.n_undecided == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "chance", "match"),
+    [
+        (["a", None], [0.0, 0.5], "chance is 0 in row 0"),
+        (["a", None], [1.5, 0.5], "chance is 1.5 in row 0"),
+        (["a", None], [np.nan, 0.5], "chance is missing for row 0"),
+        (["a", None], [0.5], "chance has 1 value, and there are 2 rows"),
+        (["a", None], "picked", "chance='picked'"),
+        (["a", None], ["x", "y"], "chance cannot be read"),
+        ("ab", 0.5, "checked is a str"),
+    ],
+)
+def test_bad_records_are_refused(values, chance, match):
+    with pytest.raises(InputError, match=match):
+        checked_rows(values, chance=chance)
+
+
+def test_what_does_not_go_with_the_table_is_refused_and_named():
+    X, y, _, values = driven(9)
+
+    def fit(checked, target=y, **more):
+        return FeatureSelector(**more).fit(X, target, checked=checked)
+
+    with pytest.raises(InputError, match="checked is a list: say with which chance"):
+        fit([None] * 600)
+    with pytest.raises(InputError, match="checked has 5 entries, and X has 600 rows"):
+        fit(checked_rows([1] * 5, chance=0.5))
+    wrong = values.copy()
+    wrong[3] = "maybe"
+    with pytest.raises(InputError, match="has 'maybe' in row 3, and the target has no such class"):
+        fit(checked_rows(wrong, chance=0.2))
+    few = np.full(600, None, dtype=object)
+    few[:9] = 1
+    with pytest.raises(InputError, match="has only 9 rows with a value: check at least 30"):
+        fit(checked_rows(few, chance=0.2))
+    few[:20] = [0, 1] * 10
+    with pytest.warns(InputWarning, match="has only 20 rows"):
+        fit(checked_rows(few, chance=0.2))
+    undecided = np.where(np.arange(600) < 100, 0.2, np.nan)
+    half = np.full(600, None, dtype=object)
+    half[:70] = [0, 1] * 35
+    with pytest.raises(InputError, match="30 undecided of 100 drawn rows"):
+        fit(checked_rows(half, chance=undecided))
+    good = checked_rows(values, chance=0.2)
+    with pytest.raises(InputError, match="checked cannot be used: features are not tested with 3"):
+        fit(good, n_features_to_select=3)
+    with pytest.raises(InputError, match="checked cannot be used"):
+        fit(good, several_targets({"a": y, "b": y[::-1]}))
+    with pytest.raises(InputError, match="checked cannot be used: no target is given"):
+        fit(good, None)
+    numbers = X[:, 0] + 0.1
+    with pytest.raises(InputError, match="has 'high' in row 0, and the target is numeric"):
+        fit(checked_rows(["high", *[1.0] * 599], chance=1.0), numbers)
+
+
+def test_files_are_joined_and_two_checkers_compared(tmp_path):
+    drawn = [{"row": row, "chance": 0.5} for row in (1, 2, 3, 4)]
+    ann = [{"row": 1, "value": "a"}, {"row": 2, "value": "b"}, {"row": 3, "value": ""}, {"row": 4, "value": "b"}]
+    eve = [{"row": 1, "value": "a"}, {"row": 2, "value": "a"}]
+    found = join_checks([drawn, ann, eve], 5)
+    assert found.values.tolist() == ["a", None, None, "b", None]
+    assert (found.n_checked, found.n_undecided, found.n_checked_twice, found.n_disagreements) == (2, 2, 2, 1)
+    assert "they disagree in 1 of 2 rows" in str(found)
+    path = tmp_path / "checked.csv"
+    path.write_text("row;id;value;chance\n;p7;a;0.5\n;p9;;0.5\n")
+    assert join_checks([path], 3, ids=["p9", "p8", "p7"]).values.tolist() == [None, None, "a"]
+
+
+@pytest.mark.parametrize(
+    ("entries", "match"),
+    [
+        (
+            [{"row": 9, "value": "a", "chance": 0.5}],
+            r"checked\[entry 1\] has the row '9': rows are counted from 1 to 4",
+        ),
+        ([{"row": 1, "value": "a"}], "has no chance for row 0: give the file of the draw too"),
+        ([{"row": 1, "value": "a", "chance": 0}], "has the chance '0'"),
+        (
+            [{"row": 2, "value": "a", "chance": 0.5}, {"row": 2, "value": "b", "chance": 0.5}],
+            r"\[entry 2\] gives row 1 the value 'b', and before 'a'",
+        ),
+        ([{"row": 2, "chance": 0.5}, {"row": 2, "chance": 0.4}], "another chance"),
+        (
+            [{"row": 2, "value": "a", "chance": 0.5, "checker": who} for who in ("ann", "bob", "eve")],
+            "third opinion about row 1",
+        ),
+    ],
+)
+def test_bad_files_name_the_entry_and_the_row(entries, match):
+    with pytest.raises(InputError, match=match):
+        join_checks([entries], 4)
+
+
+def test_a_file_with_an_unknown_id_is_refused():
+    with pytest.raises(InputError, match="has the id 'p3', which no row has"):
+        join_checks([[{"id": "p3", "value": "a", "chance": 1}]], 2, ids=["p1", "p2"])
