@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 
 from dubio import FeatureSelector
 from dubio.alerts import find_alerts
+from dubio.errors import InputError
 from dubio.problem import read_problem
 from dubio_app.command.run import run
 
@@ -312,12 +313,11 @@ def test_identifiers(name, values, expected):
 
 
 @pytest.mark.parametrize("n_different", [80, 120])
-def test_numbers_of_different_units_are_left_out_with_the_reason(n_different):
+def test_numbers_of_different_units_are_refused_with_the_reason(n_different):
     """Also if each cell is different: it is no identifier."""
-    weights = [f"{i % n_different + 0.5} {'mg' if i % 2 else 'g'}" for i in range(120)]
-    (alert,) = find_alerts(read_problem(table(weight=weights), CLASSES, any_type=True))
-    assert alert.kind == "text" and alert.features == ("weight",) and "different units" in alert.sentence
-    assert "different units" in alert.left_out
+    weights = [f"{i % n_different + 0.5} {'mg' if i % 2 else 'U'}" for i in range(120)]
+    with pytest.raises(InputError, match=r"unclear in column .weight.* different units"):
+        read_problem(table(weight=weights), CLASSES, any_type=True)
 
 
 def test_empty_and_constant_columns():

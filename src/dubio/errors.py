@@ -28,17 +28,23 @@ _PARTS = """
         What to do. One or more sentences, without the last full stop.
     code : str
         A short name of the fault, for a front end that has its own remedy for it.
+    facts : dict
+        What the fault is about, as data. A fault of a column has its ``column``, and mostly the ``row`` of the first
+        such cell (from 0 on), its ``place`` in the file, an ``example`` and the number ``n`` of such cells.
     """
+
+#: Remedies of a front end, by the code of the fault: a text, or what makes it of the facts.
+Remedies = Mapping[str, str | Callable[[Mapping[str, Any]], str]]
 
 
 class _Finding:
     """The parts of a message about an input."""
 
-    def __init__(self, argument: str, found: str, remedy: str = "", *, code: str = "") -> None:
-        self.argument, self.found, self.remedy, self.code = argument, found, remedy, code
+    def __init__(self, argument: str, found: str, remedy: str = "", *, code: str = "", **facts: Any) -> None:
+        self.argument, self.found, self.remedy, self.code, self.facts = argument, found, remedy, code, facts
         super().__init__(self.sentence())  # type: ignore[call-arg]  # an error or a warning, both take a text
 
-    def sentence(self, names: Mapping[str, str] | None = None, remedies: Mapping[str, str] | None = None) -> str:
+    def sentence(self, names: Mapping[str, str] | None = None, remedies: Remedies | None = None) -> str:
         """The message. A front end may rename arguments, and replace the remedies of some faults (by code)."""
         name = (names or {}).get(self.argument, self.argument)
         found = self.found
@@ -46,16 +52,25 @@ class _Finding:
             found = f" {found[1:]}"  # an option and its value: --keep 50
         elif not found.startswith(("=", "[")):
             found = f" {found}"
-        remedy = (remedies or {}).get(self.code, self.remedy)
+        remedy = self.remedy_in(remedies or {})
         text = f"{name}{found}" + (f": {remedy}" if remedy else "")
         return text if text.endswith((".", "?")) else f"{text}."
 
+    def remedy_in(self, remedies: Remedies) -> str:
+        """What to do, in the words of a front end."""
+        remedy = remedies.get(self.code, self.remedy)
+        return remedy(self.facts) if callable(remedy) else remedy
+
     def at(self, place: str) -> Self:
         """The same finding, with its place added: a block of rows, a file."""
-        return type(self)(self.argument, f"{self.found} ({place})", self.remedy, code=self.code)
+        return type(self)(self.argument, f"{self.found} ({place})", self.remedy, code=self.code, **self.facts)
+
+    def about(self, argument: str) -> Self:
+        """The same finding about an argument of another name."""
+        return type(self)(argument, self.found, self.remedy, code=self.code, **self.facts)
 
     def __reduce__(self) -> Any:
-        return partial(type(self), self.argument, self.found, self.remedy, code=self.code), ()
+        return partial(type(self), self.argument, self.found, self.remedy, code=self.code, **self.facts), ()
 
 
 class InputError(_Finding, ValueError):
@@ -69,6 +84,30 @@ class InputError(_Finding, ValueError):
     >>> error.sentence({{"n_features_to_select": "--keep"}})
     '--keep 50, but the table has 9 features: give a number from 1 to 9.'
     """
+
+    @property
+    def problems(self) -> tuple[InputError, ...]:
+        """Everything that is wrong, each fault as an error of its own: mostly only this one."""
+        return tuple(self.facts.get("problems", ())) or (self,)
+
+
+def joined(problems: Iterable[InputError]) -> InputError:
+    """One error that names all problems, each on a line of its own.
+
+    >>> from dubio.errors import InputError, joined
+    >>> error = joined([InputError("a", "is empty"), InputError("b", "is empty", "fill it")])
+    >>> print(error)
+    2 problems were found:
+    a is empty.
+    b is empty: fill it.
+    >>> [problem.remedy for problem in error.problems]
+    ['', 'fill it']
+    """
+    single = [one for problem in problems for one in problem.problems]
+    if len(single) == 1:
+        return single[0]
+    lines = "\n".join(map(str, single))
+    return InputError(f"{len(single)} problems", f"were found:\n{lines}", code="several", problems=tuple(single))
 
 
 class InputTypeError(InputError, TypeError):

@@ -87,8 +87,6 @@ class Alert:
             return f"visits {facts['why']}", kind if self.features else "visits neighbours alike"
         if kind == "identifier":
             return kind, "identifier text" if facts["value"] == "text" else kind
-        if kind == "text":
-            return ("text unclear",) * 2 if facts["problem"] else ("text",) * 2
         if kind == "constant" and facts.get("varies outside"):
             return ("constant in sample",) * 2
         if kind == "constant":  # if no column varies, the table may have been read in a wrong way

@@ -31,7 +31,7 @@ from dubio.ranking import Answer, Ranking, resolve_count
 from dubio.sampling import sample_rows
 from dubio.scores.consensus import rank_without_repeats
 from dubio.table.matrix import arrow_frame, check_squares, count_rows, is_arrow, is_dask, take_columns, take_rows
-from dubio.table.read import notes_of
+from dubio.table.reading import notes_of
 from dubio.table.rows import check_weights, read_groups
 from dubio.table.scaling import NOTHING_VARIES, nothing_is_left
 from dubio.target.checked import read_checks

@@ -38,8 +38,6 @@ class View:
     texts : dict of int to array (n_rows,)
         Features of text that was left out, because it has too many different values: a number for each of these, -1 for
         a missing cell.
-    problems : dict of int to str
-        Of such text that looks like numbers or dates: why it could not be read.
     rows : array (n_rows,)
         The place of each row in the table, increasing.
     whole : array (n_all, n_columns)
@@ -54,7 +52,6 @@ class View:
     names: NDArray[Any]
     supervision: Supervision
     texts: dict[int, Rows]
-    problems: dict[int, str]
     rows: Rows
     whole: NDArray[Any]
     own_names: list[Any] | None
@@ -100,15 +97,13 @@ def view_of(problem: Problem) -> View | None:
     if n_rows > most:
         X, supervision = X[rows], supervision.rows(rows)
     columns = columns_of_sizes([1] * n_columns) if problem.columns is None else problem.columns
-    texts, problems = {}, {}
+    texts = {}
     for feature in range(columns.n_features):
         reading = columns.reading_of(feature)
         if reading is not None and reading.codes is not None and len(reading.codes) == n_rows:
             texts[feature] = reading.codes[rows]
-            if reading.problem:
-                problems[feature] = reading.problem
     own, names, cells = (columns.feature_of, columns.roles), problem.feature_names, np.asarray(X, dtype=np.float64)
-    return View(cells, *own, names, supervision, texts, problems, rows, problem.X, problem.names)
+    return View(cells, *own, names, supervision, texts, rows, problem.X, problem.names)
 
 
 def standard_columns(X: Floats) -> tuple[Floats, NDArray[np.bool_]]:

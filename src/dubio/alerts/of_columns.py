@@ -58,14 +58,13 @@ def identifier_alerts(view: View) -> list[Alert]:
 
 def text_alerts(view: View) -> list[Alert]:
     """Text that was left out; text that is different in every row is an identifier, see above."""
-    alerts = [Alert("text", view.named([feature]), {"problem": why}) for feature, why in view.problems.items()]
-    others = [feature for feature in view.texts if feature not in {*view.problems, *_identifiers_of_text(view)}]
-    return [*alerts, Alert("text", view.named(others), {"problem": ""})] if others else alerts
+    others = [feature for feature in view.texts if feature not in _identifiers_of_text(view)]
+    return [Alert("text", view.named(others))] if others else []
 
 
 def _identifiers_of_text(view: View) -> list[int]:
     """Features of text that has another value in every row, and a value in nearly all of them."""
-    known = {feature: codes[codes >= 0] for feature, codes in view.texts.items() if feature not in view.problems}
+    known = {feature: codes[codes >= 0] for feature, codes in view.texts.items()}
     different = {feature: len(np.unique(codes)) == len(codes) > 0.9 * len(view.X) for feature, codes in known.items()}
     return [feature for feature in different if different[feature]]
 

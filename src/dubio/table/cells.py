@@ -1,11 +1,12 @@
-"""Cells of any type, and columns of text: numbers with units, limits and marks for thousands; dates, times, names."""
+"""Cells of any type, and columns of text: numbers with units, limits and marks for thousands; dates, scales, names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, time, timedelta
 from decimal import Decimal as ExactNumber
 from numbers import Real
 from typing import Any, Literal
@@ -14,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import counted
+from dubio.table.dates import read_dates, read_times
+from dubio.table.scales import levels_in_order
+from dubio.table.units import Unit, unit_of
 from dubio.words import Note, note
 
 
@@ -93,6 +97,24 @@ def type_of(cells_type: type) -> str | None:
 #: Text that means "missing", besides empty cells.
 MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
 _MISSING = frozenset({"", *MISSING})
+#: Text among numbers or dates that means "missing", without blanks and points, in small letters.
+_MARKS = frozenset(
+    {"na", "n/a", "nd", "nb", "nr", "nc", "ka", "k/a", "nil", "none", "unk", "unknown", "missing", "notdone", "err"}
+    | {"notdetermined", "notavailable", "notmeasured", "undetermined", "error"}
+    | {
+        "keineangabe",
+        "nichtbestimmt",
+        "unbekannt",
+        "fehlt",
+        "inconnu",
+        "inconnue",
+        "manquant",
+        "nonrenseigné",
+        "nonfait",
+    }
+    | {"neuvedeno", "nezjištěno", "neznámé", "chybí", "不明", "未測定", "欠測", "欠損", "データなし"}
+    | {"#div/0!", "#value!", "#ref!", "#num!", "#name?", "#null!"}
+)
 #: Whole numbers beyond this are rounded when they become floating point numbers.
 EXACT = 2**53
 
@@ -109,9 +131,10 @@ _POINT = re.compile(rf"[+-]?(?:\d+|[1-9]\d{{0,2}}(?:[,'{_SPACES}]\d{{3}})+)?(?:\
 _COMMA = re.compile(rf"[+-]?(?:\d+|[1-9]\d{{0,2}}(?:[.'{_SPACES}]\d{{3}})+)?(?:,\d*)?{_TAIL}")
 #: 1,234 may mean 1.234 or 1234. In 0,234 and 1234,567 the comma can only be a decimal comma.
 _UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})?")
-# A column of text was meant to hold numbers if few of its cells are none:
-_FEW_TEXTS = 0.1  # as a share of the cells
-_FEW_DIFFERENT = 10  # or as a number of different texts
+#: Names and whole numbers beside each other are categories if at most this number of texts differ,
+_FEW_DIFFERENT = 10
+#: and each of them occurs in this number of cells, on average.
+_OFTEN = 3
 
 Decimal = Literal[".", ","]
 
@@ -124,13 +147,18 @@ class TextNumbers:
     values: NDArray[np.float64]
     #: Cells such as "<0.1", taken at the limit.
     limits: NDArray[np.bool_]
-    #: The unit that all of them have.
+    #: Texts that look like numbers.
+    looks: NDArray[np.bool_]
+    #: The unit that all of them have, or are taken to have.
     unit: str = ""
     decimal: Decimal = "."
-    #: Why the column cannot be read as numbers although every cell looks like one; else empty.
+    #: Why the column cannot be read as numbers although its cells look like numbers; else empty.
     problem: str = ""
     #: A whole number that was rounded, if there is one.
     rounded: str = ""
+    #: Number of cells without the unit, and the units that were converted into it.
+    n_bare: int = 0
+    converted: tuple[str, ...] = ()
 
 
 def is_missing_text(text: str) -> bool:
@@ -138,24 +166,38 @@ def is_missing_text(text: str) -> bool:
     return text.strip() in _MISSING
 
 
+def is_mark(text: str) -> bool:
+    """Whether a cell among numbers or dates is one that people write where there is no value.
+
+    >>> [is_mark(text) for text in ("-", "k. A.", "ND", "low")]
+    [True, True, True, False]
+    """
+    return re.sub(r"[\s.]", "", text).casefold() in _MARKS or not re.search(r"[^\s.\-–—*?/]", text)
+
+
 def read_numbers(
     texts: Sequence[str], decimal: Decimal | None = None, counts: NDArray[np.int64] | None = None
 ) -> TextNumbers:
     """Numbers of a text column, from its distinct texts and how often each occurs.
 
-    If more than half of the numbers have no unit, those with one (``4o``, ``13k``) are no numbers.
+    Units of the same quantity are converted to the most frequent one, and numbers beside a single unit are taken to
+    have it. If more than half of the numbers have no unit, those with an unknown one (``4o``, ``13k``) are no numbers.
 
     >>> from dubio.table.cells import read_numbers
     >>> found = read_numbers(["95,1 %", "<0,5 %", "1.204,7 %"])
     >>> found.values.tolist(), found.unit, found.limits.tolist()
     ([95.1, 0.5, 1204.7], '%', [False, True, False])
+    >>> read_numbers(["5 mg/l", "0.25 g/l", "7 mg/l"]).values
+    array([  5., 250.,   7.])
     """
     values, limits = np.full(len(texts), np.nan), np.zeros(len(texts), dtype=bool)
     matches = {place: match for place, text in enumerate(texts) if (match := _CELL.fullmatch(text.strip()))}
+    looks = np.zeros(len(texts), dtype=bool)
+    looks[list(matches)] = True
     bodies = {place: match["body"].replace("\u2212", "-").replace("\u2019", "'") for place, match in matches.items()}
     mark, problem = _decimal_mark(list(bodies.values()), decimal)
     if mark is None:
-        return TextNumbers(values, limits, problem=problem)
+        return TextNumbers(values, limits, looks, problem=problem)
     pattern, thousands = (_POINT, ",") if mark == "." else (_COMMA, ".")
     rounded, units = "", {}
     for place, body in bodies.items():
@@ -165,18 +207,47 @@ def read_numbers(
         values[place], units[place] = float(plain), matches[place]["unit"] or matches[place]["currency"] or ""
         if len(plain) > 15 and plain.lstrip("+-").isdigit() and ExactNumber(plain) != values[place]:
             rounded = rounded or texts[place]
-    often = np.ones(len(texts)) if counts is None else counts
-    bare = [place for place, unit in units.items() if not unit]
-    if often[bare].sum() > 0.5 * often[list(units)].sum():
-        values[[place for place, unit in units.items() if unit]] = np.nan
-        units = dict.fromkeys(bare, "")
-    examples = {unit: texts[place] for place, unit in reversed(units.items())}  # the first one of each unit
-    if len(examples) > 1:
-        first, second = sorted(examples.values())[:2]
-        problem = f"its numbers have different units, as in {first!r} and {second!r}"
-        return TextNumbers(np.full(len(texts), np.nan), limits, problem=problem)
     limits[[place for place in units if matches[place]["limit"]]] = True
-    return TextNumbers(values, limits, next(iter(examples), ""), mark, "", rounded)
+    often = np.ones(len(texts), dtype=np.int64) if counts is None else counts
+    return _in_one_unit(TextNumbers(values, limits, looks, "", mark, "", rounded), texts, units, often)
+
+
+def _in_one_unit(
+    numbers: TextNumbers, texts: Sequence[str], units: dict[int, str], often: NDArray[np.int64]
+) -> TextNumbers:
+    """The numbers in the most frequent of their ``units``, or why they cannot be."""
+    values = numbers.values
+    bare = [place for place, unit in units.items() if not unit]
+    if 2 * often[bare].sum() > often[list(units)].sum():
+        odd = [place for place, unit in units.items() if unit and unit_of(unit) is None]
+        values[odd] = np.nan
+        units = {place: unit for place, unit in units.items() if place not in odd}
+    total = Counter[str]()
+    for place, unit in units.items():
+        total[unit] += int(often[place])
+    n_bare = total.pop("", 0)
+    most = max(sorted(total), key=total.__getitem__) if total else ""
+    into = unit_of(most)
+    sizes = {unit: 1.0 if unit == most else _size_in(unit, into) for unit in total}
+    unclear = n_bare and total and (into is None or len({*sizes.values()}) > 1)  # of the numbers without a unit
+    if None in sizes.values() or unclear:
+        shown = [next(texts[place] for place in units if units[place] == unit) for unit in sorted(units.values())]
+        first, second = list(dict.fromkeys(shown))[:2]
+        problem = f"its numbers have different units, as in {first!r} and {second!r}"
+        return replace(numbers, values=np.full(len(texts), np.nan), limits=numbers.limits & False, problem=problem)
+    for place, unit in units.items():
+        values[place] *= sizes.get(unit) or 1.0
+    converted = tuple(sorted(unit for unit, size in sizes.items() if size != 1.0))
+    limits = numbers.limits & ~np.isnan(values)
+    return replace(numbers, limits=limits, unit=most, n_bare=n_bare if most else 0, converted=converted)
+
+
+def _size_in(unit: str, into: Unit | None) -> float | None:
+    """One of a unit in another one; None if they are not of the same quantity."""
+    own = unit_of(unit)
+    if own is None or into is None or own.quantity != into.quantity:
+        return None
+    return float(f"{own.size / into.size:.12g}")  # 1000, and not 1000.0000000000001
 
 
 def _decimal_mark(bodies: list[str], decimal: Decimal | None) -> tuple[Decimal | None, str]:
@@ -193,83 +264,26 @@ def _decimal_mark(bodies: list[str], decimal: Decimal | None) -> tuple[Decimal |
     return None, f"in numbers such as {marked[0]!r} the comma may mark decimals or thousands"
 
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        ("jan january", "feb february", "mar march", "apr april", "may", "jun june", "jul july", "aug august",
-         "sep sept september", "oct october", "nov november", "dec december"), 1)
-    for name in names.split()
-}  # fmt: skip
-_CLOCK = r"(?:[T ]+(?P<clock>\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?P<zone>Z|[+-]\d{2}:?\d{2})?)?"
-_ISO = re.compile(rf"(?P<year>\d{{4}})(?P<mark>[-/.])(?P<month>\d{{1,2}})(?P=mark)(?P<day>\d{{1,2}}){_CLOCK}")
-_SHORT = re.compile(rf"(?P<one>\d{{1,2}})(?P<mark>[-/.])\s?(?P<two>\d{{1,2}})(?P=mark)\s?(?P<year>\d{{4}}){_CLOCK}")
-_WORDS = re.compile(rf"(?P<day>\d{{1,2}})\.?[ -](?P<name>[A-Za-z]{{3,9}})\.?,?[ -](?P<year>\d{{4}}){_CLOCK}")
-_WORDS_FIRST = re.compile(rf"(?P<name>[A-Za-z]{{3,9}})\.? (?P<day>\d{{1,2}}),? (?P<year>\d{{4}}){_CLOCK}")
-_DATES = (_ISO, _WORDS, _WORDS_FIRST, _SHORT)
-_TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?")
-
-
-def read_dates(texts: Sequence[str]) -> tuple[NDArray[np.datetime64], str]:
-    """Dates of a text column, from its distinct texts: 2024-03-31, 31.3.2024, 3/31/2024, 31 Mar 2024, with times.
-
-    NaT where the text is not a date; and why they cannot be read although every cell looks like a date, or "".
-
-    >>> from dubio.table.cells import read_dates
-    >>> read_dates(["31/1/2024", "1/2/2024 12:00"])[0]
-    array(['2024-01-31T00:00:00.000000', '2024-02-01T12:00:00.000000'],
-          dtype='datetime64[us]')
-    """
-    values = np.full(len(texts), np.datetime64("NaT"), dtype="datetime64[us]")
-    short: list[tuple[int, re.Match[str]]] = []
-    for place, text in enumerate(texts):
-        match = next(filter(None, (form.fullmatch(text.strip()) for form in _DATES)), None)
-        if match is None:
-            continue
-        parts = match.groupdict()
-        if "one" in parts:
-            short.append((place, match))
-            continue
-        month = parts.get("month") or _MONTHS.get(parts.get("name", "").lower(), 0)
-        values[place] = _date(int(month), int(parts["day"]), match)
-    if short:
-        first, second = (max(int(match[part]) for _, match in short) for part in ("one", "two"))
-        if any(match["mark"] == "." for _, match in short) or first > 12:
-            day, month = "one", "two"
-        elif second > 12:
-            day, month = "two", "one"
-        else:
-            shown = texts[short[0][0]].strip()
-            return values, f"in dates such as {shown!r} day and month cannot be told apart"
-        for place, match in short:
-            values[place] = _date(int(match[month]), int(match[day]), match)
-    return values, ""
-
-
-def read_times(texts: Iterable[str]) -> NDArray[np.float64]:
-    """Times of the day in hours; NaN where the text is not a time.
-
-    >>> from dubio.table.cells import read_times
-    >>> read_times(["6:30", "18:45:36"])
-    array([ 6.5 , 18.76])
-    """
-    matches = (_TIME.fullmatch(text.strip()) for text in texts)
-    return np.asarray([_hours(match[0]) if match else np.nan for match in matches], dtype=np.float64)
-
-
 @dataclass(frozen=True)
 class TextColumn:
-    """The meaning of a column of text: numbers, times, dates, or "" for names and free text."""
+    """The meaning of a column of text: numbers, times, dates, places on a scale, or "" for names and free text."""
 
-    kind: Literal["number", "time", "date", ""]
-    #: One number, hour of the day or date per distinct text; of names, NaN where the text is no number.
+    kind: Literal["number", "time", "date", "ordered", ""]
+    #: One number, hour of the day, date or place per distinct text; of names, NaN where the text is no number.
     values: NDArray[Any]
     #: The texts as numbers.
     numbers: TextNumbers
     #: The distinct texts, and how often each occurs.
     texts: Sequence[str]
     counts: NDArray[np.int64]
-    #: Why names cannot be read as numbers or dates although each looks like one; else empty.
+    #: Why it can be read neither as numbers or dates, although it looks like them, nor as names; else empty.
     problem: str = ""
+    #: The texts that the problem is about.
+    odd: NDArray[np.bool_] | None = None
+    #: The texts that were taken for a missing value.
+    marks: tuple[str, ...] = ()
+    #: Of a scale: its levels, the lowest first.
+    levels: tuple[str, ...] = ()
 
     @property
     def n_limits(self) -> int:
@@ -277,10 +291,22 @@ class TextColumn:
         return int(self.counts[self.numbers.limits].sum())
 
     def notes(self) -> list[Note]:
-        """A note on cells such as "<0.1", if there are some."""
-        if not self.n_limits:
-            return []
-        return [note("at the limit", n=self.n_limits, example=self.texts[int(np.argmax(self.numbers.limits))])]
+        """Notes on limits, units that were taken or converted, and marks that were taken for a missing value."""
+        notes, numbers = [], self.numbers
+        if self.marks:
+            n = sum(int(count) for text, count in zip(self.texts, self.counts, strict=True) if text in self.marks)
+            notes.append(note("marks", n=n, marks=self.marks))
+        if self.kind == "ordered":
+            notes.append(note("on a scale", levels=" < ".join(self.levels)))
+        if self.kind != "number":
+            return notes
+        if self.n_limits:
+            notes.append(note("at the limit", n=self.n_limits, example=self.texts[int(np.argmax(numbers.limits))]))
+        if numbers.n_bare:
+            notes.append(note("without unit", n=numbers.n_bare, unit=numbers.unit))
+        if numbers.converted:
+            notes.append(note("converted", units=numbers.converted, unit=numbers.unit))
+        return notes
 
     @property
     def n_numbers(self) -> int:
@@ -289,10 +315,15 @@ class TextColumn:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether the column was meant to hold numbers, so that its few cells of text are a mistake."""
-        n_cells, n_different = int(self.counts.sum()), int(np.isnan(self.numbers.values).sum())
-        few = n_cells - self.n_numbers <= _FEW_TEXTS * n_cells or n_different <= _FEW_DIFFERENT
-        return n_different > 0 and 2 * self.n_numbers >= n_cells and few
+        """Whether the column was meant to hold numbers, so that its cells of text are a mistake."""
+        return self.odd is not None
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether names and whole numbers stand beside each other, few and each of them often: 4, 6, 8, rotary."""
+        values = self.numbers.values[~np.isnan(self.numbers.values)]
+        few = len(self.texts) <= _FEW_DIFFERENT and self.counts.sum() >= _OFTEN * len(self.texts)
+        return bool(few and self.kind == "" and 0 < len(values) < len(self.texts) and (values == values.round()).all())
 
     def mixture(self) -> str:
         """Numbers and text, counted."""
@@ -303,55 +334,71 @@ class TextColumn:
 def read_texts(texts: Sequence[str], counts: NDArray[np.int64], decimal: Decimal | None = None) -> TextColumn:
     """The meaning of a column of text, from its distinct texts and how often each occurs.
 
+    If half of the cells are numbers, the column was meant to hold numbers; likewise dates. Then cells such as "-" and
+    "n.d." are missing, and any other text is a problem.
+
     >>> import numpy as np
     >>> from dubio.table.cells import read_texts
     >>> read_texts(["6:30", "18:45"], np.array([3, 1])).kind
     'time'
+    >>> read_texts(["1.5", "-", "2.5 mg"], np.array([9, 2, 5])).notes()[0].facts
+    {'n': 2, 'marks': ('-',)}
     """
+    whole = _meaning(texts, counts, decimal)
+    marks = np.array([is_mark(text) for text in texts], dtype=bool)
+    if whole.kind or marks.all() or not marks.any():
+        return whole
+    rest = _meaning([text for text, mark in zip(texts, marks, strict=True) if not mark], counts[~marks], decimal)
+    if not rest.kind and not rest.problem:
+        return whole
+    missing: Any = np.datetime64("NaT") if rest.kind == "date" else np.nan
+    values = np.full(len(texts), missing, dtype=rest.values.dtype)
+    values[~marks] = rest.values
+    numbers = {"values": np.full(len(texts), np.nan)} | {
+        name: np.zeros(len(texts), dtype=bool) for name in ("limits", "looks")
+    }
+    for name, of_all in numbers.items():
+        of_all[~marks] = getattr(rest.numbers, name)
+    odd = None if rest.odd is None else np.zeros(len(texts), dtype=bool)
+    if odd is not None:
+        odd[~marks] = rest.odd
+    shown = tuple(text for text, mark in zip(texts, marks, strict=True) if mark)
+    numbers_of_all = replace(rest.numbers, **numbers)  # type: ignore[arg-type]
+    return replace(
+        rest,
+        values=values,
+        numbers=numbers_of_all,
+        texts=texts,
+        counts=counts,
+        odd=odd,
+        marks=shown if rest.kind else (),
+    )
+
+
+def _meaning(texts: Sequence[str], counts: NDArray[np.int64], decimal: Decimal | None) -> TextColumn:
+    """The same, if no cell is taken for a missing one."""
     numbers = read_numbers(texts, decimal, counts)
-    of_all = numbers, texts, counts
-    if not np.isnan(numbers.values).any():
+    of_all, half = (numbers, texts, counts), counts.sum() / 2
+    is_number = ~np.isnan(numbers.values)
+    if is_number.all():
         return TextColumn("number", numbers.values, *of_all)
     times = read_times(texts)
     if not np.isnan(times).any():
         return TextColumn("time", times, *of_all)
-    dates, problem = read_dates(texts)
-    if not np.isnat(dates).any():
-        return TextColumn("date", dates, *of_all)
-    return TextColumn("", numbers.values, *of_all, numbers.problem or problem)
-
-
-#: Microseconds of a day.
-DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
-
-
-def days_since_first(dates: NDArray[np.datetime64]) -> tuple[NDArray[np.float64], str]:
-    """Dates, none of which is missing, as days since the first of them; and that one in words."""
-    first = dates.min()
-    shown = str(first.astype("datetime64[s]")).removesuffix("T00:00:00").replace("T", " ")
-    return (dates - first).astype(np.int64) / DAY, shown
-
-
-def utc(value: Any) -> Any:
-    """A point in time without its zone; missing ones as NaT."""
-    if is_missing(value):
-        return np.datetime64("NaT", "us")
-    if getattr(value, "tzinfo", None) is not None:
-        value = value.astimezone(UTC).replace(tzinfo=None)
-    return np.datetime64(value, "us")
-
-
-def _hours(clock: str) -> float:
-    hours, minutes, seconds, *_ = map(float, [*clock.split(":"), "0"])
-    return hours + minutes / 60 + seconds / 3600 if hours < 24 and minutes < 60 and seconds < 60 else float("nan")
-
-
-def _date(month: int, day: int, match: re.Match[str]) -> np.datetime64:
-    try:
-        found = np.datetime64(datetime(int(match["year"]), month, day), "us")
-        found += np.timedelta64(round(_hours(match["clock"] or "0:00") * 3.6e9), "us")
-    except ValueError:  # there is no such day, or no such hour: it is NaN, which cannot be rounded
-        return np.datetime64("NaT", "us")
-    zone = match["zone"] or "Z"
-    minutes = 0 if zone == "Z" else 60 * int(zone[1:3]) + int(zone[-2:])
-    return found - np.timedelta64(-minutes if zone[0] == "-" else minutes, "m")
+    dates = read_dates(texts)
+    is_date = ~np.isnat(dates.values)
+    if is_date.all():
+        return TextColumn("date", dates.values, *of_all)
+    levels = levels_in_order(texts)
+    if levels is not None:
+        places = {level: float(place) for place, level in enumerate(levels)}
+        return TextColumn("ordered", np.array([places[text] for text in texts]), *of_all, levels=tuple(levels))
+    column = TextColumn("", numbers.values, *of_all)
+    if numbers.problem and counts[numbers.looks].sum() >= half:
+        return replace(column, problem=numbers.problem)
+    if counts[dates.looks].sum() >= half:
+        why = dates.problem or f"mixes dates with text, such as {texts[int(np.argmin(dates.looks))]!r}"
+        return replace(column, problem=why, odd=~is_date if not dates.problem else None)
+    if counts[is_number].sum() >= half and not column.is_numbered:
+        return replace(column, problem=column.mixture(), odd=~is_number)
+    return column

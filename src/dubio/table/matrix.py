@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_array
 
 from dubio.errors import InputError, InputTypeError, counted, has_row_names, listed, name_row, quoted
 from dubio.table.cells import is_valid_text
+from dubio.table.reading import ColumnReading
 from dubio.table.rows import some_rows
-from dubio.words import Note
 
 
 def column_names(X: Any, *, name: str = "X") -> list[Any] | None:
@@ -92,40 +92,6 @@ def pick_columns(wanted: Any, names: list[Any] | None, n_features: int, argument
     if len(np.unique(positions)) < len(positions):
         raise InputError(argument, "holds a column more than once")
     return positions
-
-
-#: What a column of the matrix holds. "value": numbers; "level": one category, as 0 and 1; "season": a further column of
-#: a date; "missing": whether the cell was missing.
-Role = Literal["value", "level", "season", "missing"]
-#: What a column of the table holds. "text" is left out; "group": several columns that the user put together.
-Kind = Literal["number", "yes/no", "category", "ordered", "date", "time", "text", "empty", "group"]
-
-
-@dataclass(frozen=True)
-class ColumnReading:
-    """The content of one column of the table, and what was done with it."""
-
-    #: The name of the column; its position if the table has no names.
-    name: Any
-    kind: Kind = "number"
-    #: The unit that all its numbers had.
-    unit: str = ""
-    #: The categories, in the order of their codes.
-    levels: tuple[str, ...] = ()
-    n_missing: int = 0
-    #: Number of cells such as "<0.1" that were taken at the limit.
-    n_limits: int = 0
-    #: A comma if its numbers were text with decimal commas.
-    decimal: str = ""
-    #: Of dates: the first one, from which days are counted.
-    first: str = ""
-    #: What the user should know.
-    notes: tuple[Note, ...] = ()
-    #: Of text that is left out although it looks like numbers or dates: why it could not be read.
-    problem: str = ""
-    #: Of text that is left out: a number for each different text, -1 for a missing cell. It may still say which rows
-    #: belong together.
-    codes: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Number
 from typing import Any
 
@@ -13,14 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio.errors import InputError, InputTypeError, counted, name_row, quoted
-from dubio.table import cells
+from dubio.errors import InputError, InputTypeError, counted, listed, name_row, quoted
+from dubio.table import cells, dates
 from dubio.table.cells import Decimal, as_float, distinct_texts, is_missing, missing_cells, type_of
 from dubio.table.matrix import (
-    ColumnReading,
     Columns,
     Matrix,
-    Role,
     check_finite,
     column_names,
     in_memory,
@@ -30,7 +28,9 @@ from dubio.table.matrix import (
     read_matrix,
     some_columns,
 )
-from dubio.words import Note, note, say
+from dubio.table.reading import ColumnReading, Role, refuse_problems
+from dubio.table.rows import number_of_rows, some_rows
+from dubio.words import Note, note
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -48,6 +48,8 @@ _MOST_DECLARED = 1000
 _DAYS_FOR_MONTHS = 366  # if the dates span at least this number of days,
 _DAYS_FOR_WEEKDAYS = 14  # or this number of days,
 _FEWEST_DIFFERENT = 4  # and if there are at least this number of different ones
+#: Rows whose values are shown as examples, and values of a column that are.
+_LOOKED_AT, _EXAMPLES = 1000, 3
 #: The variance of month, weekday and hour, each as a share of that of the days.
 _SEASON_SHARE = 0.25
 
@@ -127,7 +129,7 @@ class ColumnReader:
             rounded = str(whole) if abs(whole) > cells.EXACT else ""
             return self.numbers(numbers, rounded, kind="yes/no" if types == {"bool"} else "")
         if types == {"date"}:
-            return self._dates(_at_rows(np.array([cells.utc(value) for value in present]), missing))
+            return self._dates(_at_rows(np.array([dates.utc(value) for value in present]), missing))
         if types == {"duration"}:
             days = [np.timedelta64(value, "us") / np.timedelta64(1, "D") for value in present]
             return self.numbers(_at_rows(days, missing), unit="days")
@@ -147,61 +149,79 @@ class ColumnReader:
         return self._piece([values], ["value"], missing, notes=notes, kind=kind, **more)
 
     def _texts(self, texts: list[str], missing: Mask) -> Piece:
-        """Text: numbers, dates or times that were written as text, categories, or free text."""
+        """Text: numbers, dates or times that were written as text, places on a scale, categories, or free text."""
         distinct, codes = distinct_texts(texts)
         text = cells.read_texts(distinct, np.bincount(codes, minlength=len(distinct)), self.decimal)
-        values = _at_rows(text.values[codes], missing)
+        if text.problem:
+            raise self._unclear(text, codes, missing)
+        values, notes = (
+            _at_rows(text.values[codes], missing),
+            [self._note(one.code, **one.facts) for one in text.notes()],
+        )
         if text.kind == "number":
             self._refuse_infinite(values)
-            numbers, notes = text.numbers, [self._note(one.code, **one.facts) for one in text.notes()]
-            more: dict[str, Any] = {"unit": numbers.unit, "decimal": numbers.decimal.replace(".", "")}
-            return self.numbers(values, numbers.rounded, notes, n_limits=text.n_limits, **more)
+            more: dict[str, Any] = {"unit": text.numbers.unit, "decimal": text.numbers.decimal.replace(".", "")}
+            return self.numbers(values, text.numbers.rounded, notes, n_limits=text.n_limits, **more)
+        if text.kind == "ordered":
+            return self.numbers(values, notes=notes, kind="ordered", levels=text.levels)
         if text.kind == "time":
-            return self.numbers(values, kind="time", unit="hours")
+            return self.numbers(values, notes=notes, kind="time", unit="hours")
         if text.kind == "date":
-            return self._dates(values)
-        if text.is_mixed:
-            place = int(np.flatnonzero(np.isnan(text.values)[codes])[0])
-            row = name_row(int(np.flatnonzero(~missing)[place]))
-            found = f"{text.mixture()} in {self.called}, first {quoted(texts[place])} in {row}"
-            remedy = "correct or empty these cells. If they are names of categories, make the column categorical"
-            raise InputError(self.table, found, remedy, code="mixed column")
-        return self._categories(distinct, codes, missing, problem=text.problem)
+            return self._dates(values, notes)
+        if text.is_numbered:
+            names = [name for name, value in zip(distinct, text.values, strict=True) if np.isnan(value)]
+            notes = [self._note("names and numbers", names=names, n=len(distinct))]
+        return self._categories(distinct, codes, missing, notes=notes)
+
+    def _unclear(self, text: cells.TextColumn, codes: NDArray[Any], missing: Mask) -> InputError:
+        """The error of a column that looks like numbers or dates and cannot be read as such."""
+        odd = text.numbers.looks if text.odd is None else text.odd
+        bad = np.flatnonzero(odd[codes] if odd.any() else np.ones(len(codes), dtype=bool))
+        example, row = text.texts[codes[bad[0]]], int(np.flatnonzero(~missing)[bad[0]])
+        marks = list(dict.fromkeys(text.texts[code] for code in codes[bad].tolist()))
+        facts = {"column": self.name, "row": row, "place": name_row(row), "example": example, "n": len(bad)}
+        if text.odd is None:
+            found = f"is unclear in {self.called}: {text.problem}"
+            remedy = "write all of its cells in the same way. If they are names of categories, make it categorical"
+            return InputError(self.table, found, remedy, code="unclear column", **facts)
+        others = f", such as {listed(map(quoted, marks[1:]), 3)}" if len(marks) > 1 else ""
+        found = f"{text.problem} in {self.called}{others}, first {quoted(example)} in {name_row(row)}"
+        remedy = "correct or empty these cells. If they are names of categories, make the column categorical"
+        return InputError(self.table, found, remedy, code="mixed column", **facts, marks=marks)
 
     def _categories(
-        self, levels: list[str], codes: NDArray[Any], missing: Mask, most: int = _MOST_CATEGORIES, problem: str = ""
+        self, levels: list[str], codes: NDArray[Any], missing: Mask, most: int = _MOST_CATEGORIES, notes: Any = ()
     ) -> Piece:
-        """One column of 0 and 1 per category; text of too many different values, or of an unclear form, is left out."""
+        """One column of 0 and 1 per category; text of too many different values is left out."""
         n_levels = len(levels)
         if n_levels == 0:
             return self.numbers(np.full(len(missing), np.nan))
         if n_levels > most or (n_levels > _FEW_CATEGORIES and 2 * n_levels > len(codes)):
-            why = problem or f"text with {n_levels} different values, such as {quoted(levels[0])}"
+            why = f"text with {n_levels} different values, such as {quoted(levels[0])}"
             of_rows = np.full(len(missing), -1)
             of_rows[~missing] = codes
             left_out = note("column left out", name=self.name, why=why)
-            more: dict[str, Any] = {"notes": (left_out,), "problem": problem, "codes": of_rows}
+            more: dict[str, Any] = {"notes": (left_out,), "left_out": why, "codes": of_rows}
             reading = ColumnReading(self.name, "text", n_missing=int(missing.sum()), **more)
             return Piece([np.zeros(len(missing))], ["value"], reading)
-        notes = (self._note("as categories", n=n_levels, problem=problem),) if problem else ()
         shown = range(1 if n_levels == 2 else 0, n_levels)
         columns = [_at_rows(codes == code, missing) for code in shown]
         roles: list[Role] = ["level" if n_levels > 2 else "value"] * len(columns)
-        return self._piece(columns, roles, missing, kind="category", levels=tuple(levels), notes=notes)
+        return self._piece(columns, roles, missing, kind="category", levels=tuple(levels), notes=tuple(notes))
 
-    def _dates(self, dates: NDArray[np.datetime64]) -> Piece:
+    def _dates(self, points: NDArray[np.datetime64], notes: Sequence[Note] = ()) -> Piece:
         """Days since the first date; month, weekday and hour as points on circles, if enough of them are different."""
-        missing = np.isnat(dates)
+        missing = np.isnat(points)
         if missing.all():
-            return self.numbers(np.full(len(dates), np.nan))
-        present = dates[~missing]
-        days, first = cells.days_since_first(present)
+            return self.numbers(np.full(len(points), np.nan))
+        present = points[~missing]
+        days, first = dates.days_since_first(present)
         whole_days = present.astype("datetime64[D]")
         weekdays = (whole_days.astype(np.int64) + 3) % 7  # the first day of 1970 was a Thursday; Monday is 0
         turns = (
             (present.astype("datetime64[M]").astype(np.int64) % 12 / 12, _DAYS_FOR_MONTHS),
             (weekdays / 7, _DAYS_FOR_WEEKDAYS),
-            ((present - whole_days).astype(np.int64) / cells.DAY * 24 / 24, 0),
+            ((present - whole_days).astype(np.int64) / dates.DAY * 24 / 24, 0),
         )
         columns = [days]
         for turn, fewest_days in turns:
@@ -210,7 +230,8 @@ class ColumnReader:
                 scale = np.sqrt(_SEASON_SHARE) * spread_of([days]) / spread_of(circle)
                 columns += [scale * part for part in circle]
         roles: list[Role] = ["value", *["season"] * (len(columns) - 1)]  # type: ignore[list-item]
-        return self._piece([_at_rows(column, missing) for column in columns], roles, missing, kind="date", first=first)
+        of_rows = [_at_rows(column, missing) for column in columns]
+        return self._piece(of_rows, roles, missing, kind="date", first=first, notes=tuple(notes))
 
     def _piece(self, columns: list[Floats], roles: list[Role], missing: Mask, **reading: Any) -> Piece:
         """The columns, and "was missing" if that is worth one: as far from others as one standard deviation."""
@@ -226,7 +247,8 @@ class ColumnReader:
         if len(infinite):
             count, first = counted(len(infinite), "row"), name_row(int(infinite[0]))
             found = f"contains infinity in {count} of column {self.name!r}, first in {first}"
-            raise InputError(self.table, found, "empty these cells", code="infinity")
+            facts = {"column": self.name, "row": int(infinite[0]), "place": first, "n": len(infinite)}
+            raise InputError(self.table, found, "empty these cells", code="infinity", **facts)
 
 
 def column_values(X: Any, index: int) -> NDArray[Any]:
@@ -314,30 +336,72 @@ def read_any_table(
         if feature_groups:
             raise InputError("feature_groups", "cannot be used with a sparse table", "pass a dense table")
         return ReadTable(read_matrix(X, accept_sparse=accept_sparse, allow_nan=True, name=name), None)
+    pieces, whole = _pieces(X, decimal=decimal, was_missing=was_missing, name=name, keep=not feature_groups)
+    if whole is not None:
+        return whole
+    refuse_problems(piece.reading for piece in pieces)
+    X = in_memory(X, name)
+    names = column_names(X)
+    kind = np.result_type(*(piece.columns[0].dtype for piece in pieces))
+    return _assembled(pieces, names, _groups(feature_groups, names, len(pieces)), kind)
+
+
+def column_readings(X: Any, *, decimal: Decimal | None = None, name: str = "X") -> list[ColumnReading]:
+    """How each column of a table is read, with some of its values. Problems are part of it, not raised.
+
+    >>> from dubio.table.read import column_readings
+    >>> [reading.kind for reading in column_readings([["1,5 mg", "red"], ["2 mg", "blue"]])]
+    ['number', 'category']
+    """
+    X = in_memory(X, name)
+    names = column_names(X)
+    shown = []
+    for j, piece in enumerate(_pieces(X, decimal=decimal, was_missing=False, name=name, keep=False)[0]):
+        values = some_rows(X, np.arange(min(len(X), _LOOKED_AT)))
+        cells_of = column_values(values, j) if names is not None else np.asarray(values, dtype=object)[:, j]
+        known = [str(value) for value in cells_of[~missing_cells(cells_of)].tolist()]
+        shown.append(replace(piece.reading, examples=tuple(dict.fromkeys(known))[:_EXAMPLES]))
+    return shown
+
+
+def _pieces(
+    X: Any, *, decimal: Decimal | None, was_missing: bool, name: str, keep: bool
+) -> tuple[list[Piece], ReadTable | None]:
+    """The columns of the matrix, by column of the table; or a table of numbers as it is, if it is to be kept so."""
     X = in_memory(X, name)
     names = column_names(X)
     table, numeric = _cells_and_numbers(X, names)
     numbers = np.empty((0, 0))
+    infinite: InputError | None = None
     if numeric is None:
         numbers = np.asarray(read_matrix(X, allow_nan=True, name=name))
         numeric = np.ones(numbers.shape[1], dtype=bool)
     elif numeric.any():
         plain = some_columns(X, np.flatnonzero(numeric))
         numbers = read_matrix(plain, check_values=False, name=name).astype(np.float64)
-        check_finite(numbers, names=column_names(plain), allow_nan=True, name=name)
+        try:
+            check_finite(numbers, names=column_names(plain), allow_nan=True, name=name)
+        except InputError as error:
+            infinite = error
     rounded = _rounded_columns(X, names)
-    if numeric.all() and not rounded and not feature_groups and not (was_missing and _misses_enough(numbers)):
-        return ReadTable(numbers, names)
+    if keep and numeric.all() and not rounded and infinite is None and not (was_missing and _misses_enough(numbers)):
+        return [], ReadTable(numbers, names)
     pieces: list[Piece] = []
     of_numbers = iter(numbers.T)
     for j, is_number in enumerate(numeric.tolist()):
         reader = ColumnReader(j if names is None else names[j], name_column(names, j), name, decimal, was_missing)
-        if is_number:
-            pieces.append(reader.numbers(next(of_numbers), rounded.get(j, "")))
-        else:
-            pieces.append(reader.of_cells(table[:, j]) if names is None else reader.of_frame(X, j))
-    kind = numbers.dtype if numeric.all() else np.dtype(np.float64)
-    return _assembled(pieces, names, _groups(feature_groups, names, len(pieces)), kind)
+        try:
+            if is_number:
+                pieces.append(reader.numbers(next(of_numbers), rounded.get(j, "")))
+            else:
+                pieces.append(reader.of_cells(table[:, j]) if names is None else reader.of_frame(X, j))
+        except InputError as problem:
+            reading = ColumnReading(reader.name, "text", problems=(problem,))
+            pieces.append(Piece([np.zeros(number_of_rows(X))], ["value"], reading))
+    if infinite is not None:
+        first = pieces[int(np.argmax(numeric))]
+        pieces[int(np.argmax(numeric))] = replace(first, reading=replace(first.reading, problems=(infinite,)))
+    return pieces, None
 
 
 def _cells_and_numbers(X: Any, names: list[Any] | None) -> tuple[Any, NDArray[np.bool_] | None]:
@@ -434,19 +498,6 @@ def _assembled(
         names,
     )
     return ReadTable(matrix, None if names is None and not groups else shown, columns)
-
-
-def notes_of(read: tuple[ColumnReading, ...]) -> list[Note]:
-    """Notes on the columns."""
-    notes = [one for reading in read for one in reading.notes]
-    for kind, words in (("category", "categories"), ("ordered", "ordered categories"), ("date", "dates")):
-        if names := [one.name for one in read if one.kind == kind]:
-            notes.append(note("columns read", n=len(names), kind=words, names=names))
-    if names := [one.name for one in read if one.decimal]:
-        notes.append(note("decimal commas", n=len(names), names=names))
-    if units := [say("because of", name=one.name, why=one.unit) for one in read if one.unit and one.kind == "number"]:
-        notes.append(note("units", columns=units))
-    return notes
 
 
 def read_mixed_matrix(X: Any, nominal: Any = None, *, name: str = "X") -> tuple[Matrix, NDArray[np.bool_]]:

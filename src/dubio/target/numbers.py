@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from dubio.errors import InputError, counted, name_row, quoted
-from dubio.table import cells
+from dubio.table import cells, dates
 from dubio.table.rows import group_means
 from dubio.target.knowledge import Floats, SummedColumns, Supervision, mean_if_missing
 
@@ -194,16 +194,16 @@ def days_since_first(values: NDArray[Any]) -> WrittenNumbers | None:
         return WrittenNumbers(np.empty(0), "")
     is_mixed = values.dtype.kind == "O"
     if is_mixed and all(isinstance(value, datetime.date | np.datetime64) for value in values):
-        values = np.array([cells.utc(value) for value in values], dtype="datetime64[us]")
+        values = np.array([dates.utc(value) for value in values], dtype="datetime64[us]")
     elif is_mixed and all(isinstance(value, datetime.timedelta | np.timedelta64) for value in values):
         values = np.array([np.timedelta64(value).astype("timedelta64[us]") for value in values])
     if values.dtype.kind == "M":
-        days, first = cells.days_since_first(values.astype("datetime64[us]"))
+        days, first = dates.days_since_first(values.astype("datetime64[us]"))
         return WrittenNumbers(days, f"in days since {first}", of_time=True)
     if values.dtype.kind == "m":
-        return WrittenNumbers(values.astype("timedelta64[us]").astype(np.int64) / cells.DAY, "in days", of_time=True)
+        return WrittenNumbers(values.astype("timedelta64[us]").astype(np.int64) / dates.DAY, "in days", of_time=True)
     if values.dtype.kind == "O" and all(isinstance(value, datetime.time) for value in values):
-        return WrittenNumbers(cells.read_times([value.isoformat() for value in values]), "in hours", of_time=True)
+        return WrittenNumbers(dates.read_times([value.isoformat() for value in values]), "in hours", of_time=True)
     return None
 
 
@@ -227,18 +227,23 @@ def read_written(
         return None
     texts, counts = distinct[known].tolist(), np.bincount(codes, minlength=len(distinct))[known]
     found = cells.read_texts(texts, counts)
-    if found.kind:
+    if found.numbers.converted and len(texts) <= most and not only_numbers:  # doses: 10 mg and 0.5 g
+        return None
+    if found.kind in ("number", "time", "date"):
         numbers, shown, is_number = found.values, "in hours", found.kind == "number"
         if found.kind == "date":
-            numbers, first = cells.days_since_first(found.values)
+            is_date = ~np.isnat(found.values)
+            numbers, (known_days, first) = np.full(len(texts), np.nan), dates.days_since_first(found.values[is_date])
+            numbers[is_date] = known_days
             shown = f"in days since {first}"
         elif is_number:
             unit = found.numbers.unit
             shown = "; ".join([*([f"in {quoted(unit)}"] if unit else []), *map(str, found.notes())])
         full = np.full(len(distinct), np.nan)
         full[known] = numbers
-        return WrittenNumbers(full[codes], shown, of_time=not is_number, bare=is_number and not shown)
-    if found.problem and (only_numbers or len(texts) > most):
+        bare = is_number and not found.numbers.unit and not found.n_limits
+        return WrittenNumbers(full[codes], shown, of_time=not is_number, bare=bare)
+    if found.problem and found.odd is None and (only_numbers or len(texts) > most):
         problem = f"is unclear: {found.problem} ({name_row(int(rows[0]))})"
         remedy = "write plain numbers such as 1250.5, or dates such as 2024-03-31. If they are names of classes, say "
         raise InputError("y", problem, f"{remedy}target='classes'", code="unclear target")
@@ -246,7 +251,7 @@ def read_written(
     example = f"{quoted(values[place])} in {name_row(int(rows[place]))}"
     if found.is_mixed or (only_numbers and found.n_numbers):
         remedy = "correct or empty these cells. If they are names of classes, say target='classes'"
-        raise InputError("y", f"{found.mixture()}, first {example}", remedy, code="mixed target")
+        raise InputError("y", f"{found.problem or found.mixture()}, first {example}", remedy, code="mixed target")
     if only_numbers:
         raise InputError("y", f"holds text, such as {example}, where numbers are needed", "encode it as numbers")
     return None

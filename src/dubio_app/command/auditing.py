@@ -14,7 +14,7 @@ from dubio.evidence.relations import linear_r2
 from dubio.findings import LEAKS, left_out_by, not_told_yet
 from dubio.problem import Problem, read_problem
 from dubio.table.matrix import check_squares
-from dubio.table.read import notes_of
+from dubio.table.reading import notes_of
 from dubio.words import note, say, sentence
 from dubio_app.command import output, trust, wording
 from dubio_app.command.options import Call
