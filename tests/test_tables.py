@@ -183,7 +183,7 @@ def test_missing_files_and_folders(tmp_path):
     with pytest.raises(InputError, match="is a folder"):
         read_table(str(tmp_path))
     (tmp_path / "t.xls").write_text("x")
-    with pytest.raises(InputError, match="or CSV first"):
+    with pytest.raises(InputError, match="is no workbook"):
         read_table(str(tmp_path / "t.xls"))
 
 

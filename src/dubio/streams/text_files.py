@@ -57,6 +57,8 @@ class HowToRead:
     sheet: str | None = None
     #: Columns of a text file that stay text even if they look like numbers.
     as_text: tuple[str, ...] = ()
+    #: The row with the names of the columns, counted from 1.
+    header_row: int | None = None
 
     def __post_init__(self) -> None:
         if self.separator is not None:
@@ -70,7 +72,8 @@ class HowToRead:
             raise InputError("decimal", f"={self.decimal!r}, which also separates the columns", "give two marks")
         if self.encoding is not None:
             try:
-                codecs.lookup(self.encoding)
+                if not codecs.lookup(self.encoding)._is_text_encoding:
+                    raise LookupError(self.encoding)  # of bytes, such as hex and zlib, or of letters, such as rot13
             except LookupError as error:
                 found = f"={self.encoding!r}, which is not known"
                 raise InputError("encoding", found, "give for example utf-8, utf-16 or cp1252") from error
@@ -85,6 +88,8 @@ class TextForm:
     decimal: str = "."
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    #: Lines above the names of the columns.
+    skip: int = 0
 
     @property
     def null_values(self) -> list[str]:
@@ -97,7 +102,8 @@ class TextForm:
         from pyarrow import csv
 
         missing: dict[str, Any] = {"null_values": self.null_values, "strings_can_be_null": True}
-        how_read = csv.ReadOptions(block_size=block, encoding="utf8" if encoding == "utf-8" else encoding)
+        name = "utf8" if encoding == "utf-8" else encoding
+        how_read = csv.ReadOptions(block_size=block, encoding=name, skip_rows=self.skip)
         parsed = csv.ParseOptions(delimiter=self.separator, newlines_in_values=quotes)
         converted = csv.ConvertOptions(**missing, decimal_point=self.decimal, **convert)
         return {"read_options": how_read, "parse_options": parsed, "convert_options": converted}
@@ -108,6 +114,7 @@ class TextForm:
         parts = [f"sep={sep!r}"] if sep != "," else []
         parts += [f"encoding={self.encoding!r}"] if self.encoding != "utf-8" else []
         parts += [f"decimal={self.decimal!r}"] if self.decimal != "." else []
+        parts += [f"skiprows={self.skip}"] if self.skip else []
         return ", ".join([*parts, "keep_default_na=False", f"na_values={self.null_values!r}"])
 
 
@@ -118,11 +125,12 @@ def text_form(path: str, how: HowToRead, content: bytes | None = None, *, whole:
     """
     notes: list[str] = []
     encoding = how.encoding or _encoding_of(path, content, notes, whole) or _windows(path, content, notes)
-    separator = how.separator or separator_of(path, content, encoding)
+    skip = (how.header_row or 1) - 1
+    separator = how.separator or separator_of(path, content, encoding, skip)
     usual = (TEXT.get(suffix_of(path)) if path != "-" else None) or ","
     if how.separator is None and separator != usual:
         notes.append(f"the columns of {called(path)} are separated by {_in_words(separator)}.")
-    return TextForm(separator, encoding, how.decimal or ".", how.missing, tuple(notes))
+    return TextForm(separator, encoding, how.decimal or ".", how.missing, tuple(notes), skip)
 
 
 def read_text(path: str, how: HowToRead, content: bytes | None) -> tuple[Any, TextForm]:
@@ -222,23 +230,25 @@ def arrow_to_pandas(table: Any) -> Any:
 def _read_with_pandas(path: str, form: TextForm, how: HowToRead, content: bytes | None) -> Any:
     import pandas as pd
 
-    with text_lines(path, content, form.encoding) as lines:  # pandas would rename columns with the same name
+    with text_lines(
+        path, content, form.encoding, skip=form.skip
+    ) as lines:  # pandas would rename columns with the same name
         refuse_twins(next(iter(_rows(lines, form.separator)), []), path)
     options: dict[str, Any] = {"keep_default_na": False, "na_values": form.null_values, "low_memory": False}
     if int(pd.__version__.split(".")[0]) < 3:  # their default loses the last digit
         options["float_precision"] = "round_trip"
     sep, text = r"\s+" if form.separator == BLANKS else form.separator, dict.fromkeys(how.as_text, str)
-    with text_lines(path, content, form.encoding, strict=True) as lines:
+    with text_lines(path, content, form.encoding, strict=True, skip=form.skip) as lines:
         return pd.read_csv(lines, sep=sep, decimal=form.decimal, dtype=text, **options)
 
 
-def separator_of(path: str, content: bytes | None = None, encoding: str = "utf-8") -> str:
+def separator_of(path: str, content: bytes | None = None, encoding: str = "utf-8", skip: int = 0) -> str:
     """The separator of the columns: a tab for .tsv, otherwise the candidate that splits the first lines alike.
 
     Candidates are those outside quotes in the header. If several split all lines alike, or none does, the most
     frequent one in the header is taken. Text files that are not .csv may also be separated by blanks.
     """
-    with text_lines(path, content, encoding) as lines:
+    with text_lines(path, content, encoding, skip=skip) as lines:
         try:
             first = [line for line in islice(lines, _SAMPLE_LINES) if line.strip()]
         except (OSError, EOFError) as error:
@@ -284,11 +294,19 @@ def plain_bytes(path: str, content: bytes | None = None) -> Iterator[Any]:
 
 
 @contextmanager
-def text_lines(path: str, content: bytes | None, encoding: str, *, strict: bool = False) -> Iterator[TextIO]:
-    """The text of a file. Unless ``strict``, wrong bytes are replaced: the text then serves for messages only."""
+def text_lines(
+    path: str, content: bytes | None, encoding: str, *, strict: bool = False, skip: int = 0
+) -> Iterator[TextIO]:
+    """The text of a file, without its first lines.
+
+    Unless ``strict``, wrong bytes are replaced: the text then serves for messages only.
+    """
     name = "utf-8-sig" if encoding == "utf-8" else encoding
     with plain_bytes(path, content) as stream:
-        yield io.TextIOWrapper(stream, encoding=name, errors="strict" if strict else "replace", newline="")
+        lines = io.TextIOWrapper(stream, encoding=name, errors="strict" if strict else "replace", newline="")
+        for _ in range(skip):
+            lines.readline()
+        yield lines
 
 
 def _encoding_of(path: str, content: bytes | None, notes: list[str], whole: bool) -> str | None:
@@ -374,7 +392,7 @@ def _explain(path: str, content: bytes | None, form: TextForm, error: Exception)
     """Raise with the line number of the first row of wrong length; return if all rows have the right length."""
     problem = first_line(error)
     try:
-        with text_lines(path, content, form.encoding) as lines:
+        with text_lines(path, content, form.encoding, skip=form.skip) as lines:
             rows, width = _rows(lines, form.separator), 0
             for row in filter(None, rows):
                 width = width or len(row)
@@ -382,9 +400,13 @@ def _explain(path: str, content: bytes | None, form: TextForm, error: Exception)
                     cells, columns = counted(len(row), "cell"), counted(width, "column")
                     begins = f"it begins with {quoted(form.separator.join(row)[:40])}"
                     remedy = f"text that contains {_in_words(form.separator)} must be in double quotes; "
-                    place = f"{called(path)}, line {rows.line_num},"
+                    place = f"{called(path)}, line {form.skip + rows.line_num},"
                     found = f"has {cells} where the header has {columns}: {begins}"
-                    raise InputError(place, found, f"{remedy}--sep names another separator")
+                    raise InputError(
+                        place,
+                        found,
+                        f"{remedy}--sep names another separator, --header-row the row with the names of the columns",
+                    )
     except (OSError, EOFError, csv.Error) as second:
         raise InputError(called(path), f"cannot be read: {first_line(second)}") from error
     if "conversion error" not in problem:
@@ -394,7 +416,7 @@ def _explain(path: str, content: bytes | None, form: TextForm, error: Exception)
 def line_of(path: str, content: bytes | None, form: TextForm, row: int) -> str:
     """The line on which a row starts, in words: for a message, the file is read again up to that row."""
     number = None
-    with text_lines(path, content, form.encoding) as lines:
+    with text_lines(path, content, form.encoding, skip=form.skip) as lines:
         if form.separator == BLANKS:
             full = (number for number, line in enumerate(lines, start=1) if line.strip())
             number = next(islice(full, row + 1, None), None)
@@ -406,7 +428,7 @@ def line_of(path: str, content: bytes | None, form: TextForm, row: int) -> str:
                     number = start
                     break
                 start = rows.line_num + 1
-    return "a row of the file" if number is None else f"line {number} of the file"
+    return "a row of the file" if number is None else f"line {form.skip + number} of the file"
 
 
 def refuse_twins(names: list[str], path: str) -> None:

@@ -158,6 +158,8 @@ class TextNumbers:
     rounded: str = ""
     #: Number of cells without the unit, and the units that were converted into it.
     n_bare: int = 0
+    #: Whether the problem is that a comma may mark decimals or thousands.
+    unclear_comma: bool = False
     converted: tuple[str, ...] = ()
 
 
@@ -197,7 +199,7 @@ def read_numbers(
     bodies = {place: match["body"].replace("\u2212", "-").replace("\u2019", "'") for place, match in matches.items()}
     mark, problem = _decimal_mark(list(bodies.values()), decimal)
     if mark is None:
-        return TextNumbers(values, limits, looks, problem=problem)
+        return TextNumbers(values, limits, looks, problem=problem, unclear_comma=True)
     pattern, thousands = (_POINT, ",") if mark == "." else (_COMMA, ".")
     rounded, units = "", {}
     for place, body in bodies.items():
@@ -296,7 +298,7 @@ class TextColumn:
         if self.marks:
             n = sum(int(count) for text, count in zip(self.texts, self.counts, strict=True) if text in self.marks)
             notes.append(note("marks", n=n, marks=self.marks))
-        if self.kind == "ordered":
+        if self.levels:
             notes.append(note("on a scale", levels=" < ".join(self.levels)))
         if self.kind != "number":
             return notes

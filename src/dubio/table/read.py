@@ -162,7 +162,7 @@ class ColumnReader:
             self._refuse_infinite(values)
             more: dict[str, Any] = {"unit": text.numbers.unit, "decimal": text.numbers.decimal.replace(".", "")}
             return self.numbers(values, text.numbers.rounded, notes, n_limits=text.n_limits, **more)
-        if text.kind == "ordered":
+        if text.levels:
             return self.numbers(values, notes=notes, kind="ordered", levels=text.levels)
         if text.kind == "time":
             return self.numbers(values, notes=notes, kind="time", unit="hours")
@@ -179,9 +179,15 @@ class ColumnReader:
         bad = np.flatnonzero(odd[codes] if odd.any() else np.ones(len(codes), dtype=bool))
         example, row = text.texts[codes[bad[0]]], int(np.flatnonzero(~missing)[bad[0]])
         marks = list(dict.fromkeys(text.texts[code] for code in codes[bad].tolist()))
-        facts = {"column": self.name, "row": row, "place": name_row(row), "example": example, "n": len(bad)}
+        facts: dict[str, Any] = {
+            "column": self.name,
+            "row": row,
+            "place": name_row(row),
+            "example": example,
+            "n": len(bad),
+        }
         if text.odd is None:
-            found = f"is unclear in {self.called}: {text.problem}"
+            found, facts["comma"] = f"is unclear in {self.called}: {text.problem}", text.numbers.unclear_comma
             remedy = "write all of its cells in the same way. If they are names of categories, make it categorical"
             return InputError(self.table, found, remedy, code="unclear column", **facts)
         others = f", such as {listed(map(quoted, marks[1:]), 3)}" if len(marks) > 1 else ""

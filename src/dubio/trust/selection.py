@@ -19,8 +19,9 @@ from scipy.stats import chi2_contingency, false_discovery_control
 from dubio.errors import InputError, counted, listed, name_row, nearest, quoted
 from dubio.ranking import default_names
 from dubio.table.cells import Decimal, is_missing_text, missing_cells
-from dubio.table.matrix import ColumnReading, column_names, in_memory
+from dubio.table.matrix import column_names, in_memory
 from dubio.table.read import ReadTable, column_values, read_any_table
+from dubio.table.reading import ColumnReading
 from dubio.words import Note, note
 
 Floats = NDArray[np.float64]
@@ -52,7 +53,7 @@ class KeptColumn:
     ----------
     name : str
     kind : str
-        "number", "yes/no", "category", "ordered", "date" or "time"; see :class:`~dubio.table.matrix.ColumnReading`.
+        "number", "yes/no", "category", "ordered", "date" or "time"; see :class:`~dubio.table.reading.ColumnReading`.
     unit : str
         The unit that was written in its cells.
     levels : tuple of str

@@ -76,6 +76,21 @@ def apply(call: Call) -> None:
         apply_selection(call)
 
 
+def look(call: Call) -> None:
+    """Show how each column of a table is read, what is left out and what is wrong. Nothing is ranked.
+
+    \b
+    Examples:
+      dubio look patients.xlsx
+      dubio look patients.xlsx --sheet labs --json
+    """
+    from dubio_app.command.look import look_at_table
+    from dubio_app.command.output import hushed
+
+    with hushed(call.quiet):
+        look_at_table(call)
+
+
 def methods(call: Call) -> None:
     """List the methods: what each needs and what it does."""
     from dubio.methods.register import METHODS
@@ -115,7 +130,7 @@ def make_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True)(_function("dubio", version))
-    for work in (rank, audit, apply, methods, demo):
+    for work in (rank, audit, look, apply, methods, demo):
         app.command(work.__name__)(_function(work.__name__, work))
     for further in sorted(entry_points(group="dubio.commands"), key=lambda entry: entry.name):
         app.add_typer(further.load(), name=further.name)

@@ -147,7 +147,7 @@ class Option:
     def value_of(self, given: Any) -> Any:
         """The value of the option, from what Typer has read."""
         if "," in self.value:
-            return _names(given or ())
+            return names_in(given or ())
         if given is None or (self.columns and not given):
             return self.unset
         if self.choices:
@@ -155,7 +155,7 @@ class Option:
         return tuple(given) if self.several else given if self.read is None else self.read(given)
 
 
-def _names(values: Iterable[str]) -> tuple[str, ...]:
+def names_in(values: Iterable[str]) -> tuple[str, ...]:
     """Names separated by commas. A comma inside a name is written twice."""
     parts = [part.replace("\0", ",").strip() for value in values for part in value.replace(",,", "\0").split(",")]
     return tuple(part for part in parts if part)
@@ -191,7 +191,8 @@ def _nonzero(number: int) -> int:
     return number
 
 
-_BOTH, _WORK, _READS = "rank audit", "rank audit demo", "rank audit apply"
+_BOTH, _WORK = "rank audit", "rank audit demo"
+_READ, _FILES = "rank audit look", "rank audit look apply"
 _KINDS = ("auto", "classes", "numbers", "ordered")
 _WHO = "says who gave the class in --target"
 _LIMITS = "give both (an empty cell means no limit)"
@@ -204,7 +205,7 @@ _to_make = partial(Option, passed="make")
 OPTIONS = (
     Option("--version", commands="dubio").means("Print the version."),
     Option("SELECTION", commands="apply").means("File that dubio rank --save-selection wrote."),
-    Option("TABLE", commands=_READS).means(
+    Option("TABLE", commands=_FILES).means(
         "CSV, TSV (also .gz), Excel, JSON lines, Parquet or Feather file; - reads CSV from standard input."
     ),
     Option("--target -t COL", commands=_BOTH, required="audit", columns="target").means(
@@ -268,22 +269,28 @@ OPTIONS = (
     _of_sample("--weights COL", commands=_BOTH, columns="fact", argument="sample_weight", passed="fit").means(
         "Column with the weight of each row. It is not used as a feature."
     ),
-    Option("--ignore A,B", commands=_BOTH, columns="unused", argument="exclude").means("Columns to leave out."),
-    _of_sample("--nominal A,B", commands=_BOTH, columns="feature").means(
+    Option("--ignore A,B", commands=_READ, columns="unused", argument="exclude").means("Columns to leave out."),
+    _of_sample("--nominal A,B", commands=_READ, columns="feature").means(
         "Columns of categories, even if they look like numbers."
     ),
-    Option("--id A,B", commands=_BOTH, columns="unused").means(
+    _of_sample("--ordinal COL=LEVELS", commands=_READ, several=True).means(
+        "Values of a feature in their order, such as stage=I,II,III,IV. May be repeated."
+    ),
+    Option("--id A,B", commands=_READ, columns="unused").means(
         "Columns that name a row, as they are written (007). They are not used as features, and are kept in outputs."
     ),
-    Option("--sep MARK", commands=_READS).means(
+    Option("--sep MARK", commands=_FILES).means(
         "What separates the columns of a text file: a character, tab or space."
     ),
-    Option("--decimal MARK", commands=_READS).means("The decimal mark: . or ,"),
-    Option("--encoding NAME", commands=_READS).means("Encoding of a text file, such as utf-8 or cp1252."),
-    Option("--na VALUE", commands=_READS, several=True).means(
+    Option("--decimal MARK", commands=_FILES).means("The decimal mark: . or ,"),
+    Option("--encoding NAME", commands=_FILES).means("Encoding of a text file, such as utf-8 or cp1252."),
+    Option("--na VALUE", commands=_FILES, several=True).means(
         "Cell that means 'missing', such as -999. May be repeated."
     ),
-    Option("--sheet NAME", commands=_READS).means("Sheet of an Excel file."),
+    Option("--sheet NAME", commands=_FILES).means("Sheet of a workbook."),
+    _of_all("--header-row N", commands=_FILES, least=1).means(
+        "Row with the names of the columns, counted from 1; rows above it are skipped."
+    ),
     _to_make("--method -m NAME", default="auto").means("auto, or a name from `dubio methods`."),
     _to_make(
         "--keep -k N|relevant|sufficient", default="relevant", read=_number_to_keep, argument="n_features_to_select"
@@ -335,13 +342,13 @@ OPTIONS = (
     Option("--stream/--no-stream").means(
         "Read the table once, in batches of rows. Default for folders and for tables of 1 GB or more."
     ),
-    Option("--json", commands="rank audit methods", excludes="csv").means("Print JSON."),
-    Option("--csv", commands="rank audit methods").means("Print CSV."),
-    Option("--top N", default=20, commands=_BOTH, least=1).means(
+    Option("--json", commands="rank audit look methods", excludes="csv").means("Print JSON."),
+    Option("--csv", commands="rank audit look methods").means("Print CSV."),
+    Option("--top N", default=20, commands=_READ, least=1).means(
         "Number of rows to print; CSV and JSON have all rows."
     ),
-    Option("--quiet -q", commands=_READS).means("Print no notes and no progress on standard error, only errors."),
-    Option("--debug", commands="dubio rank audit apply methods demo").means("Show the traceback of an error."),
+    Option("--quiet -q", commands=_FILES).means("Print no notes and no progress on standard error, only errors."),
+    Option("--debug", commands="dubio rank audit look apply methods demo").means("Show the traceback of an error."),
 )
 
 
@@ -422,7 +429,7 @@ class Call(SimpleNamespace):
         """How the file is to be read: columns that name rows stay as they are written (007)."""
         from dubio.streams.text_files import HowToRead
 
-        return HowToRead(self.sep, self.decimal, self.encoding, self.na, self.sheet, self.id)
+        return HowToRead(self.sep, self.decimal, self.encoding, self.na, self.sheet, self.id, self.header_row)
 
     def for_columns(self, columns: Iterable[Any]) -> Call:
         """The same call; ``--target A,B`` names several targets, unless a column has just this name."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dubio.doubt.audit import reads_as
 from dubio.errors import InputError, counted, name_row, nearest, quoted, rows_named
+from dubio.errors import joined as all_of
 from dubio.streams.text_files import HowToRead
 from dubio.table.read import ReadTable, read_any_table
 from dubio.target.classes import is_whole
@@ -26,7 +27,7 @@ from dubio.target.several import several_targets
 from dubio.target.soft import soft_labels
 from dubio.words import note
 from dubio_app.command import wording
-from dubio_app.command.options import Call, UserError, names_of_arguments, options_of
+from dubio_app.command.options import Call, UserError, names_in, names_of_arguments, options_of
 from dubio_app.command.output import notes_from_warnings, require_places, step
 from dubio_app.command.wording import joined, listing
 from dubio_app.files import TableFile, read_file, require_columns
@@ -49,7 +50,7 @@ def target_named(name: str | None) -> Iterator[None]:
     except InputError as error:
         if error.argument != "y" or name is None:
             raise
-        raise type(error)(f"target {quoted(name)}", error.found, error.remedy, code=error.code) from error
+        raise error.about(f"target {quoted(name)}") from error
 
 
 @contextmanager
@@ -76,6 +77,15 @@ class _Read(NamedTuple):
     missing_label: Any = "auto"
 
 
+@contextmanager
+def _kept_in(problems: list[InputError]) -> Iterator[None]:
+    """Keep an error of this block: one list names all problems of a table."""
+    try:
+        yield
+    except InputError as problem:
+        problems.append(problem)
+
+
 class Question:
     """The question of a call, read from the table of a file.
 
@@ -98,17 +108,22 @@ class Question:
     def __init__(self, file: TableFile, call: Call) -> None:
         self.table, self.call = file.frame, call.for_columns(file.frame.columns)
         self.notes = list(file.notes)
-        self.code = ["import sys", ""] if "sys.stdin" in file.code else []
+        self.code = [file.imports] if file.imports else []
         self._functions: set[str] = set()  # of dubio, in the code
         self.code.append(f"table = {file.code}")
         self._require_columns(file.sheets)
         self.target_names = self.call.names_of("target")
-        with notes_from_warnings(self.notes):
+        wrong: list[InputError] = []
+        with _kept_in(wrong), notes_from_warnings(self.notes), target_named(self.call.target):
             self.y, self.kind, self.missing_label = self._target()
         if not self.target_names and not call.pairs:
             self.notes.append(f"{note('no target')}.")
-        self.features = self._features([*self.target_names, *self.call.names_of("fact"), *call.names_of("unused")])
-        self.fit = self._pairs() | self._facts()
+        with _kept_in(wrong):
+            self.features = self._features([*self.target_names, *self.call.names_of("fact"), *call.names_of("unused")])
+        with _kept_in(wrong):
+            self.fit = self._pairs() | self._facts()
+        if wrong:
+            raise all_of(wrong)
 
     @property
     def asked(self) -> str:
@@ -290,11 +305,11 @@ class Question:
         places: list[Any] = list(self.call.order)
         if not places:
             known = column.dropna()
-            if _is_number(column) or has_order(column) or are_whole_numbers_as_text(known.to_numpy(dtype=str)):
+            if is_number(column) or has_order(column) or are_whole_numbers_as_text(known.to_numpy(dtype=str)):
                 return column
             found = f"holds text such as {quoted(known.iloc[0])}, and the order of its classes is not known"
             raise InputError("y", found, "add --order LOWEST,...,HIGHEST")
-        if _is_number(column):
+        if is_number(column):
             try:
                 places = [float(place) for place in places]
             except ValueError as error:
@@ -365,7 +380,7 @@ class Question:
     def _features(self, apart: list[str]) -> ReadTable:
         """All other columns, read as in Python; columns that only count the rows are left out."""
         nominal = self.call.nominal
-        numbers = [name for name, cells in self.table.items() if name not in {*apart, *nominal} and _is_number(cells)]
+        numbers = [name for name, cells in self.table.items() if name not in {*apart, *nominal} and is_number(cells)]
         counters = [name for name in numbers if counts_rows(self.table[name], name)]
         self.notes += [f"{note('counts rows', name=name)}." for name in counters]
         dropped = [*apart, *counters]
@@ -373,9 +388,8 @@ class Question:
         if not len(table.columns):
             raise UserError(f"no feature is left besides {listing(dropped)}: the table needs at least one more column.")
         self.code.append(f"X = table.drop(columns={dropped!r})" if dropped else "X = table")
-        if nominal := [name for name in table.columns if name in nominal]:
-            table = table.astype(dict.fromkeys(nominal, "category"))
-            self.code.append(f'X = X.astype(dict.fromkeys({nominal!r}, "category"))')
+        table, code = declared(table, self.call)
+        self.code += code
         self.feature_table = table
         return read_any_table(table, decimal=self.call.decimal, name="X")
 
@@ -392,7 +406,7 @@ class Question:
         import pandas as pd
 
         column = self.table[name]
-        if not _is_number(column):
+        if not is_number(column):
             read = read_any_table(self.table[[name]], was_missing=False)
             if read.columns is not None and read.read[0].kind not in ("number", "yes/no", "empty"):
                 first = column.first_valid_index()
@@ -404,6 +418,41 @@ class Question:
             self.code.append("from dubio.table.read import read_any_table")
             self.code.append(f"table[{name!r}] = read_any_table(table[[{name!r}]]).matrix[:, 0]")
         return column.astype(np.float64)
+
+
+def declared(table: Any, call: Call) -> tuple[Any, list[str]]:
+    """The table with the columns that --nominal and --ordinal name as categories, and the same in Python code."""
+    import pandas as pd
+
+    code = []
+    if nominal := [name for name in table.columns if name in call.nominal]:
+        table = table.astype(dict.fromkeys(nominal, "category"))
+        code.append(f'X = X.astype(dict.fromkeys({nominal!r}, "category"))')
+    for name, levels in orders_of(table, call).items():
+        cells = pd.Series(_written(table[name]), index=table.index).where(table[name].notna())
+        if len(odd := cells[cells.notna() & ~cells.isin(levels)]):
+            row = name_row(int(table.index.get_loc(odd.index[0])))
+            found = f"has no place for {quoted(odd.iloc[0])} of column {quoted(name)}, first in {row}"
+            raise InputError("ordinal", found, "name all of its values, the lowest first", column=name)
+        table = table.assign(**{name: pd.Categorical(cells, levels, ordered=True)})
+        code.append(f"X[{name!r}] = pd.Categorical(X[{name!r}].astype(str), {levels!r}, ordered=True)")
+    return table, code
+
+
+def orders_of(table: Any, call: Call) -> dict[str, list[str]]:
+    """The columns of --ordinal, each with its values in order."""
+    orders: dict[str, list[str]] = {}
+    for wish in call.ordinal:
+        ends = [place for place, letter in enumerate(wish) if letter == "="]
+        fits = [place for place in ends if wish[:place] in table.columns]
+        levels = list(names_in([wish[fits[-1] + 1 :]])) if fits else []
+        if not fits:
+            remedy = "write COLUMN=LOWEST,...,HIGHEST, with a feature of the table"
+            raise InputError("ordinal", f"={wish!r}, which names no feature of the table", remedy)
+        if len(levels) < 2 or len(set(levels)) < len(levels):
+            raise InputError("ordinal", f"={wish!r}", "name at least two different values, the lowest first")
+        orders[wish[: fits[-1]]] = levels
+    return orders
 
 
 def without_marks(values: Any, marks: tuple[str, ...], notes: list[str]) -> Any:
@@ -427,7 +476,8 @@ def _same_number(value: Any, text: str) -> bool:
     return False
 
 
-def _is_number(column: Any) -> bool:
+def is_number(column: Any) -> bool:
+    """Whether the cells of a column are numbers, and not text."""
     return getattr(column.dtype, "kind", "O") in "iuf"
 
 

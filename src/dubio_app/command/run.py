@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dubio_app.command.options import UserError
-from dubio_app.command.wording import BAD_INPUT, FAULT, INTERRUPTED, one_line
+from dubio_app.command.wording import BAD_INPUT, FAULT, INTERRUPTED, lines_of, one_line
 from dubio_app.whole_files import remove_unfinished
 
 #: Commands with nothing to clean up when they are interrupted.
-_SUDDEN = ("rank", "audit", "methods", "demo")
+_SUDDEN = ("rank", "audit", "look", "methods", "demo")
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -36,7 +36,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return FAULT
     except (UserError, ValueError, OSError) as error:
-        _say(str(error) if isinstance(error, UserError) else one_line(error, words))
+        _say(*([str(error)] if isinstance(error, UserError) else lines_of(error, words)))
         return BAD_INPUT
     except MemoryError:
         _say("not enough memory for this table and method.")
@@ -116,9 +116,10 @@ def _leave_on_interrupt() -> Iterator[None]:
         there.close()
 
 
-def _say(message: str) -> None:
-    """Print one line on standard error, with control characters written out."""
-    clean = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
+def _say(*messages: str) -> None:
+    """Print a line, or a list of problems, on standard error, with control characters written out."""
+    clean = ["".join(c if c.isprintable() else repr(c)[1:-1] for c in message) for message in messages]
+    text = clean[0] if len(clean) == 1 else "\n  - ".join([f"{len(clean)} problems were found:", *clean])
     show_cursor = "\x1b[?25h\r\x1b[K" if sys.stderr.isatty() else ""  # a progress bar may have hidden it
-    sys.stderr.write(f"{show_cursor}dubio: {clean}\n")
+    sys.stderr.write(f"{show_cursor}dubio: {text}\n")
     sys.stderr.flush()

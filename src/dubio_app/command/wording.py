@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import shlex
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dubio.errors import InputError, InputWarning, listed, quoted
+from dubio.errors import InputError, InputWarning, Remedies, listed, quoted
 from dubio.words import PYTHON, Note, Phrases, note, sentence
 from dubio_app.command.options import names_of_arguments
 
@@ -29,8 +29,27 @@ EXIT_CODES = {
 _NAMES = {"X": "the table", "source": "the table", "y": "the target", "labels": "the target"}
 _NAMES["n_neighbors"] = "the number of neighbours is"  # its messages start with the number
 
+
+def as_value(*names: object) -> str:
+    """Names as the value of an option: a comma in a name is written twice."""
+    return shlex.quote(",".join(str(name).replace(",", ",,") for name in names))
+
+
+def _for_mixed(facts: Mapping[str, Any]) -> str:
+    marks = " ".join(f"--na {shlex.quote(mark)}" for mark in facts["marks"][:3])
+    column = as_value(facts["column"])
+    meant = "if such cells mean 'missing'" if len(facts["marks"]) > 3 else "if they mean 'missing'"
+    return f"correct these cells, or add {marks} {meant}; --nominal {column} makes categories of the column"
+
+
+def _for_unclear(facts: Mapping[str, Any]) -> str:
+    column = as_value(facts["column"])
+    comma = "say --decimal , or --decimal .; else " if facts["comma"] else ""
+    return f"{comma}write all of its cells in the same way, or leave it out with --ignore {column}"
+
+
 #: The command's own remedies, by the code of the fault.
-REMEDIES = {
+REMEDIES: Remedies = {
     "alone": "label another row of that class, merge it with another class, or empty the cell",
     "contradiction": "drop one of these pairs",
     "few for folds": "label more rows, or leave out --evaluate",
@@ -48,7 +67,8 @@ REMEDIES = {
     "parameter alpha": "give a number between 0 and 1",
     "parameter n_jobs": "give a number of threads, or -1 for all processors",
     "parameter redundancy": "give 0 or a positive number",
-    "mixed column": "correct or empty these cells (--na MARK empties all that hold MARK), or add --nominal or --ignore",
+    "mixed column": _for_mixed,
+    "unclear column": _for_unclear,
     "mixed target": "correct or empty these cells (--unlabelled MARK empties all that hold MARK). If they are names of "
     "classes, add --target-kind classes",
     "unclear target": "write plain numbers such as 1250.5, or dates such as 2024-03-31. If they are names of classes, "
@@ -78,7 +98,7 @@ def in_command_words(finding: InputError | InputWarning, arguments: Iterable[str
     >>> in_command_words(InputError("n_features_to_select", "=50, but the table has 9 features", "give fewer"))
     '--keep 50, but the table has 9 features: give fewer.'
     """
-    remedies = REMEDIES | (_IN_STREAMS if "--stream" in arguments else {})
+    remedies = {**REMEDIES, **(_IN_STREAMS if "--stream" in arguments else {})}
     return " ".join(finding.sentence(names_of_arguments() | _NAMES, remedies).split())
 
 
@@ -91,6 +111,12 @@ def one_line(error: Any, arguments: Iterable[str] = ()) -> str:
         return f"{where}{error.strerror}."
     text = " ".join(str(error).split())
     return text or traceback.format_exception_only(error)[-1].strip()
+
+
+def lines_of(error: Exception, arguments: Iterable[str] = ()) -> list[str]:
+    """An error, one line for each problem."""
+    problems = error.problems if isinstance(error, InputError) else (error,)
+    return [one_line(problem, arguments) for problem in problems]
 
 
 def listing(names: Iterable[object]) -> str:
@@ -112,8 +138,7 @@ def percent(share: float | None) -> str:
 #: What a user of the command can do about an alert.
 COMMAND: Phrases = {
     **PYTHON,
-    # as the value of an option: a comma in a name is written twice
-    "columns": lambda facts: shlex.quote(",".join(name.replace(",", ",,") for name in facts["features"][:5])),
+    "columns": lambda facts: as_value(*facts["features"][:5]),
     "leave a copy out": f"{PYTHON['leave a copy out']}, with --ignore {{columns}} or --drop-leaks",
     "leave it out if late": f"{PYTHON['leave it out if late']}, with --ignore {{columns}} or --drop-leaks",
     "leave out unless measured": f"{PYTHON['leave out unless measured']}, with --id {{columns}}",
