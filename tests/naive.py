@@ -1127,3 +1127,32 @@ def truth_effect(x, truth, proxies, checked, chance):
     of_draw = sum((1 - chance[i]) * omega[i] ** 2 * (r[i] - mean_r) ** 2 for i in checked) * m / (m - 1)
     of_rows = sum((u[i] - mean_u) ** 2 / chance[i] for i in checked) / n**2
     return estimate, of_draw + of_rows
+
+
+def left_out_residuals(basis, table, weights=None, groups=None):
+    """What ridge regressions on all rows of other groups (or on all other rows) miss of each row.
+
+    The penalty of each column is that of generalised cross-validation on all rows, with the mean as a free column.
+    """
+    n, m = basis.shape
+    w = np.ones(n) if weights is None else weights
+    groups = np.arange(n) if groups is None else groups
+    out = np.empty(table.shape)
+    design = np.column_stack([np.ones(n), basis - np.average(basis, axis=0, weights=w)])
+    for j in range(table.shape[1]):
+        t = table[:, j] - np.average(table[:, j], weights=w)
+        errors = []
+        for penalty in np.logspace(-5, 2, 22):
+            P = n * penalty * np.diag([0.0] + [1.0] * m)
+            H = design @ np.linalg.solve(design.T @ (w[:, None] * design) + P, design.T * w)
+            freedom = np.trace(H)
+            rest = (w * (t - H @ t) ** 2).sum()
+            errors.append(rest / (1 - freedom / n) ** 2 if freedom <= n / 2 else np.inf)
+        penalty = np.logspace(-5, 2, 22)[int(np.argmin(errors))]
+        for group in np.unique(groups):
+            rows, rest = np.flatnonzero(groups == group), np.flatnonzero(groups != group)
+            P = n * penalty * np.diag([0.0] + [1.0] * m)
+            A = design[rest]
+            beta = np.linalg.solve(A.T @ (w[rest, None] * A) + P, A.T @ (w[rest] * t[rest]))
+            out[rows, j] = t[rows] - design[rows] @ beta
+    return out

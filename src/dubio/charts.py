@@ -115,7 +115,7 @@ def is_wide(low: float, high: float) -> bool:
 # ---- charts with rows ------------------------------------------------------------------------------------------------
 
 _LEAST_END = 0.05  # of an axis of shares: bars of tiny shares stay short
-_LINE_ROLES = {"sufficient": "kept", "kept": "kept", "related": "related", "": "left"}
+_LINE_ROLES = {"sufficient": "kept", "kept": "kept", "related": "related", "": "left", "given": "left"}
 
 
 def bars(rows: Floats, ends: Floats, role: str | Sequence[str], **more: Any) -> Marks:
@@ -280,12 +280,13 @@ class Curve:
 def size_curve(selector: Any) -> Curve:
     """The curve behind the chosen size: q-values, the criterion of a search, or otherwise the scores."""
     ranking = selector.to_ranking().without_handed_on().without_left_out()
-    kept = int(ranking.support.sum())
-    sizes, qvalues = np.arange(1, len(ranking.names) + 1), ranking.extras.get("qvalue")
+    kept = ranking.n_kept
+    sizes, qvalues = np.arange(1, len(ranking.names) - ranking.n_given + 1), ranking.extras.get("qvalue")
     if qvalues is not None:
+        qvalues = qvalues[ranking.best_first]
         alpha = float(getattr(selector, "alpha", 0.05)) / (2 if ranking.nothing_stands_out else 1)
         return Curve(sizes, np.sort(qvalues), kept, "q-value of the last feature added", alpha, True)
-    return subset_path(selector) or Curve(sizes, ranking.scores[ranking.order], kept, _score_axis(ranking))
+    return subset_path(selector) or Curve(sizes, ranking.scores[ranking.best_first], kept, _score_axis(ranking))
 
 
 def subset_path(selector: Any) -> Curve | None:
@@ -299,7 +300,9 @@ def subset_path(selector: Any) -> Curve | None:
             values = dict(zip(sorted(inner.subsets_), values, strict=False))
         sizes = np.asarray(sorted(values), dtype=np.int64)
         heights = np.asarray([values[size] for size in sizes.tolist()], dtype=np.float64)
-        chosen = selector.to_ranking().n_sufficient or int(inner.n_features_)
+        ranking = selector.to_ranking()
+        enough = ranking.n_sufficient
+        chosen = len(ranking.given) + enough if enough else int(inner.n_features_)
         return Curve(sizes, heights, chosen, getattr(inner, "_criterion", "criterion"))
     return None
 

@@ -191,6 +191,12 @@ def listed(names: Iterable[object], most: int = 8) -> str:
     return ", ".join(shown[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def all_of(words: Iterable[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``; empty without words."""
+    *others, last = tuple(words) or ("",)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def one_of(words: Iterable[str]) -> str:
     """``a, b or c``."""
     *others, last = words

@@ -135,11 +135,11 @@ class Findings:
         told += [ranking.about_truth] if ranking.about_truth is not None else []
         told += [note("moved down", weight=self.redundancy)] if self.redundancy else []
         if ranking.nothing_stands_out:
-            told += [ranking.reason, note("nothing kept", feature=ranking.names[ranking.order[0]])]
+            told += [ranking.reason, note("nothing kept", feature=ranking.names[ranking.best_first[0]])]
             return paragraph(told)
-        told += [note("kept", kept=int(ranking.support.sum()), total=ranking.n_ranked, reason=ranking.reason)]
+        told += [note("kept", kept=ranking.n_kept, total=ranking.n_ranked - ranking.n_given, reason=ranking.reason)]
         if 0 < enough < (ranking.n_relevant or 0):
-            told += [note("sufficient", n=enough, names=ranking.names[ranking.order[:enough]].tolist())]
+            told += [note("sufficient", n=enough, names=ranking.names[ranking.best_first[:enough]].tolist())]
         return paragraph(told)
 
 
@@ -186,9 +186,9 @@ def how_sure(ranking: Ranking, alpha: float | None, stability: Any = None) -> It
     if stability is None:
         return
     facts = {"resampled": say(f"resampled {stability.resample}"), "draws": len(stability.rankings)}
-    if ranking.support.sum() == ranking.n_ranked:
+    if ranking.n_kept == ranking.n_ranked - ranking.n_given:
         yield note("all kept")
-    elif not ranking.support.any():
+    elif not ranking.n_kept:
         some = int(stability.selected.any(axis=1).sum())
         yield note("sometimes kept" if some else "never kept", some=some, **facts)
     else:

@@ -17,6 +17,7 @@ from scipy import sparse
 from dubio.errors import InputError
 from dubio.ranking import default_names
 from dubio.sampling import order_of_groups
+from dubio.table.given import Given, with_given
 from dubio.table.matrix import Columns, Matrix, column_names, feature_sums, in_memory, read_matrix
 from dubio.table.read import ReadTable, read_any_table, read_mixed_matrix
 from dubio.table.rows import check_weights, random_order, read_groups
@@ -54,6 +55,8 @@ class Problem:
         The group of each row, if some rows belong together (visits of one patient).
     checks : Checks or None
         The truth of some rows, drawn at random and checked.
+    given : Given or None
+        Which features are given: the others are judged by what they add to these.
     """
 
     X: Matrix
@@ -65,6 +68,7 @@ class Problem:
     columns: Columns | None = None
     groups: NDArray[np.int64] | None = None
     checks: Checks | None = None
+    given: Given | None = None
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -85,6 +89,25 @@ class Problem:
     def n_features(self) -> int:
         """Number of features; a feature may have several columns."""
         return self.n_columns if self.columns is None else self.columns.n_features
+
+    @property
+    def given_features(self) -> NDArray[np.int64]:
+        """The features that are given, in their order."""
+        return np.zeros(0, dtype=np.int64) if self.given is None else self.given.features
+
+    @property
+    def n_own(self) -> int:
+        """Number of features that are columns of the table; given ones beside it come after them."""
+        return self.n_features - (0 if self.given is None else len(self.given.beside))
+
+    @property
+    def is_judged(self) -> NDArray[np.bool_]:
+        """Which features are judged: those that are not given."""
+        return ~np.isin(np.arange(self.n_features), self.given_features)
+
+    def given_first(self, order: NDArray[np.int64]) -> NDArray[np.int64]:
+        """An order of features with those that are given in front."""
+        return np.concatenate([self.given_features, order[~np.isin(order, self.given_features)]])
 
     @property
     def has_wide_features(self) -> bool:
@@ -221,7 +244,8 @@ class Problem:
         places = self.columns_of(index)
         nominal = self.nominal[places] if len(self.nominal) else self.nominal
         columns = None if self.columns is None else self.columns.only(index)
-        return replace(self, X=self.X[:, places], names=names, nominal=nominal, columns=columns)
+        given = None if self.given is None else self.given.only(index)
+        return replace(self, X=self.X[:, places], names=names, nominal=nominal, columns=columns, given=given)
 
     def varying_features(self, rows: NDArray[Any]) -> NDArray[np.intp]:
         """The features that vary among ``rows`` (the rows to learn from); raises if none varies."""
@@ -271,6 +295,7 @@ def read_problem(
     sample_weight: Any = None,
     groups: Any = None,
     checked: Any = None,
+    given: Any = None,
     accept_sparse: bool = False,
     allow_nan: bool = False,
     check_values: bool = True,
@@ -284,8 +309,8 @@ def read_problem(
 
     Parameters
     ----------
-    X, y, sample_weight, groups, checked, must_link, cannot_link, must_link_weights, cannot_link_weights
-        What the user gave.
+    X, y, sample_weight, groups, checked, given, must_link, cannot_link, must_link_weights, cannot_link_weights
+        What the user gave; for ``given``, see :func:`~dubio.table.given.with_given`.
     target, missing_label, is_block
         How to read ``y``; see :func:`~dubio.target.reader.read_supervision`.
     accept_sparse, allow_nan, check_values
@@ -327,7 +352,18 @@ def read_problem(
         raise InputError("groups", "cannot be used together with pairs of rows", "leave one of them out")
     checks = None if checked is None else read_checks(checked, supervision)
     problem = Problem(matrix, supervision, names, is_nominal, weights, None, columns, together, checks)
+    if given is not None:
+        supervision.require_given()
+        problem = with_given_columns(problem, given)
     return problem._with_ordered_groups()
+
+
+def with_given_columns(problem: Problem, given: Any) -> Problem:
+    """The same problem, in which some columns are given; further ones come after those of its table."""
+    table, which = with_given(ReadTable(problem.X, problem.names, problem.columns), given)
+    more = np.zeros(table.matrix.shape[1] - problem.n_columns, dtype=bool)
+    parts = {"X": table.matrix, "names": table.names, "columns": table.columns, "given": which}
+    return replace(problem, **parts, nominal=np.concatenate([problem.nominal, more]))
 
 
 def _in_range(weights: NDArray[np.float64], is_block: bool) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.errors import InputError, counted, listed
+from dubio.errors import InputError, all_of, counted, listed, quoted
 from dubio.words import Note, note, say, sentence
 
 #: Most rows of the table shown in a notebook.
@@ -47,6 +47,9 @@ class Ranking:
         Features that could not be used, each with the reason; they come last and do not count.
     about_truth : Note or None
         If rows were checked: what they say about the truth.
+    given : tuple of str
+        The names of given columns. Those of the table come first in the ranking and are kept, and the numbers
+        ``n_relevant`` and ``n_sufficient`` do not count them.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Ranking:
     n_sufficient: int | None = None
     left_out: dict[str, str] = field(default_factory=dict)
     about_truth: Note | None = None
+    given: tuple[str, ...] = ()
 
     @classmethod
     def from_scores(
@@ -95,6 +99,26 @@ class Ranking:
         return np.argsort(self.ranking, kind="stable")
 
     @property
+    def n_given(self) -> int:
+        """Number of given columns of the table: the first of the ranking."""
+        return int(np.isin(self.names.astype(str), list(self.given)).sum()) if self.given else 0
+
+    @property
+    def n_kept(self) -> int:
+        """Number of features that were kept, besides the given ones."""
+        return int(self.support.sum()) - self.n_given
+
+    @property
+    def best_first(self) -> NDArray[np.int64]:
+        """Indices of the features that were judged, best first."""
+        return self.order[self.n_given :]
+
+    @property
+    def is_related(self) -> NDArray[np.bool_]:
+        """Which features are related to the target, if features were tested."""
+        return (self.ranking > self.n_given) & (self.ranking <= self.n_given + (self.n_relevant or 0))
+
+    @property
     def nothing_stands_out(self) -> bool:
         """Whether features were tested and none passed."""
         return self.n_relevant == 0
@@ -105,7 +129,16 @@ class Ranking:
 
     def without_handed_on(self) -> Ranking:
         """The same ranking; if nothing stands out, nothing is kept, while in Python one feature is handed on."""
-        return replace(self, support=np.zeros_like(self.support)) if self.nothing_stands_out else self
+        return replace(self, support=self.ranking <= self.n_given) if self.nothing_stands_out else self
+
+    def only_first(self, n_features: int) -> Ranking:
+        """The ranking of the first columns alone, without further ones beside the table."""
+        if n_features == len(self.names):
+            return self
+        ranks = rank_in_order(np.argsort(self.ranking[:n_features], kind="stable"))
+        extras = {name: values[:n_features] for name, values in self.extras.items()}
+        parts = {name: getattr(self, name)[:n_features] for name in ("names", "scores", "support")}
+        return replace(self, ranking=ranks, extras=extras, **parts)
 
     @property
     def n_ranked(self) -> int:
@@ -141,8 +174,10 @@ class Ranking:
         return replace(self, extras=extras, **{name: getattr(self, name)[kept] for name in names})
 
     def line_of(self, feature: int) -> str:
-        """The line above which a feature stands: "sufficient", "related" or ""; without tests "kept" or ""."""
-        rank = int(self.ranking[feature])
+        """The line above which a feature stands: "given", "sufficient", "related" or ""; without tests "kept" or ""."""
+        rank = int(self.ranking[feature]) - self.n_given
+        if rank <= 0:
+            return "given"
         if self.n_relevant is None:
             return "kept" if self.support[feature] else ""
         if self.n_sufficient is not None and rank <= self.n_sufficient:
@@ -158,14 +193,14 @@ class Ranking:
         >>> print(replace(ranking, n_relevant=3, n_sufficient=2).headline())
         Keep 2 (of 4): a, b. 1 more is related to the target, but these 2 predict it as well.
         """
-        total, kept = self.n_ranked, int(self.support.sum())
         if self.about_truth is not None:
             return f"{replace(self, about_truth=None).headline(most)} {sentence(self.about_truth)}"
+        total, kept, beyond = self.n_ranked - self.n_given, self.n_kept, " given" if self.given else ""
         if self.nothing_stands_out:
-            return say("headline nothing")
+            return say(f"headline nothing{beyond}", given=all_of(map(quoted, self.given)))
         shown = self.n_sufficient if self.n_sufficient and kept == self.n_relevant else kept
-        names = listed(self.names[self.order[:shown]], most)
-        text = say("headline", n=shown, total=total, names=names)
+        names = listed(self.names[self.best_first[:shown]], most)
+        text = say(f"headline{beyond}", n=shown, total=total, names=names, given=all_of(map(quoted, self.given)))
         return f"{text} {say('headline more', more=kept - shown, n=shown)}" if shown < kept else text
 
     def to_frame(self) -> Any:
@@ -175,7 +210,7 @@ class Ranking:
         columns = {"rank": self.ranking, "feature": self.names, "score": self.scores, "kept": self.support}
         for name, line in (("sufficient", self.n_sufficient), ("relevant", self.n_relevant)):
             if line is not None:
-                columns[name] = self.ranking <= line
+                columns[name] = (self.ranking > self.n_given) & (self.ranking <= self.n_given + line)
         return pd.DataFrame({name: values[self.order] for name, values in (columns | self.extras).items()})
 
     def __repr__(self) -> str:

@@ -18,18 +18,20 @@ from dubio.alerts import find_alerts, without_copies
 from dubio.checks import NOT_NEGATIVE, Interval, NeighborsCut
 from dubio.doubt.belief import believe
 from dubio.doubt.experts import ExpertOptions
-from dubio.errors import InputError
+from dubio.errors import InputError, all_of, quoted
 from dubio.evidence.evidence import notes_on_groups
-from dubio.findings import Findings, left_out_by
+from dubio.evidence.residuals import explained_by_given
+from dubio.findings import Alert, Findings, left_out_by
 from dubio.kernels.gpu import DeviceName
 from dubio.methods.base import TESTED, Selector
 from dubio.methods.parameters import Count, estimator
 from dubio.methods.register import Method, get_method
-from dubio.problem import Problem, require_weights
+from dubio.problem import Problem, require_weights, with_given_columns
 from dubio.progress import listener_of, listening
 from dubio.ranking import Answer, Ranking, resolve_count
 from dubio.sampling import sample_rows
 from dubio.scores.consensus import rank_without_repeats
+from dubio.table.given import some_given
 from dubio.table.matrix import arrow_frame, check_squares, count_rows, is_arrow, is_dask, take_columns, take_rows
 from dubio.table.reading import notes_of
 from dubio.table.rows import check_weights, read_groups
@@ -54,8 +56,8 @@ _DENSE_CELLS = 100_000_000
 _FEWEST_DENSE_ROWS = 1000
 #: Fewest rows of a sample.
 _FEWEST_SAMPLED = 20
-#: Facts about rows that ``fit`` takes.
-_ROW_FACTS = ("groups", "sample_weight")
+#: Facts about rows and columns that ``fit`` takes.
+_ROW_FACTS = ("groups", "sample_weight", "given")
 
 
 @estimator
@@ -114,7 +116,12 @@ class FeatureSelector(Selector):
     notes_ : tuple of str
         What was sampled, grouped, weighed, completed and left out, in sentences.
     row_facts_ : tuple of str
-        The facts about rows that ``fit`` was given besides ``y``: "groups", "sample_weight", both or none.
+        The facts that ``fit`` was given besides ``y``: "groups", "sample_weight" and "given", or some of them.
+    n_given_ : int
+        If columns are given: how many of them are columns of X. They are the first of the ranking, and in
+        ``support_``; ``n_relevant_`` and ``n_sufficient_`` count from the next one on, and their p-values are NaN.
+    given_share_ : float
+        How much of the variation of the target the given columns explain, on rows that were not used to learn this.
     n_groups_, n_missing_values_ : int
         Number of groups of rows used, if rows belong together, and of missing cells of X, which were filled.
 
@@ -168,6 +175,7 @@ class FeatureSelector(Selector):
         groups: Any = None,
         sample_weight: Any = None,
         checked: Any = None,
+        given: Any = None,
     ) -> Self:
         """Rank the features of ``X`` and choose among them.
 
@@ -191,8 +199,12 @@ class FeatureSelector(Selector):
         checked : CheckedRows, optional
             The truth of rows that were drawn at random (:func:`dubio.checked_rows`). Features are also tested against
             the truth (:mod:`dubio.evidence.truth`). Those that are related only to how rows were labelled are not kept.
+        given : str, int, a list of these, or a table (n_rows, any), optional
+            Columns that are known already, such as age, sex, site or batch: the other columns are judged by what they
+            add to these. Names or positions of columns of ``X``; or further columns, as a series, a frame or an array
+            with two dimensions. Given columns of ``X`` come first in the ranking and are kept, but are not tested.
         """
-        facts = {"must_link": must_link, "cannot_link": cannot_link, "checked": checked}
+        facts = {"must_link": must_link, "cannot_link": cannot_link, "checked": checked, "given": given}
         return self._fit(X, y, groups=groups, sample_weight=sample_weight, **facts)
 
     def transform(self, X: Any) -> Any:
@@ -211,6 +223,7 @@ class FeatureSelector(Selector):
         *,
         groups: Any = None,
         sample_weight: Any = None,
+        given: Any = None,
         flips: Flips = "uniform",
         progress: bool | Callable[[str, int, int], None] = False,
     ) -> LabelTolerance:
@@ -222,8 +235,8 @@ class FeatureSelector(Selector):
 
         Parameters
         ----------
-        X, y, groups, sample_weight
-            As in ``fit``. If the selector was fitted with groups or weights, they are needed here too.
+        X, y, groups, sample_weight, given
+            As in ``fit``. What the selector was fitted with is needed here too.
         flips : {"uniform", "one-class", "next"}, default="uniform"
             What wrong labels are.
         progress : bool or callable, default=False
@@ -232,11 +245,11 @@ class FeatureSelector(Selector):
         from dubio.trust.tolerance import problem_tolerance  # which imports everything, while nothing imports it
 
         self._check_parameters()
-        given = dict(zip(_ROW_FACTS, (groups, sample_weight), strict=True))
+        facts = dict(zip(_ROW_FACTS, (groups, sample_weight, given), strict=True))
         for name in getattr(self, "row_facts_", ()):
-            if given[name] is None:
+            if facts[name] is None:
                 raise InputError(name, "is missing, but the selector was fitted with it", f"give {name}= here too")
-        problem = self.read_problem(X, y, **given)
+        problem = self.read_problem(X, y, **facts)
         if sparse.issparse(problem.X):
             problem = replace(problem, X=problem.X.toarray())
         with listening(listener_of(progress, with_name=True)):
@@ -260,6 +273,7 @@ class FeatureSelector(Selector):
         except TypeError:  # y is missing, or is no list: reading it says what is wrong
             n_rows = count_rows(X)
         groups, weights = read_groups(of_rows.pop("groups", None), n_rows), of_rows.pop("sample_weight", None)
+        given = of_rows.pop("given", None)
         weights = None if weights is None else check_weights(weights, np.empty((n_rows, 1)))
         checked = of_rows.pop("checked", None)
         supervision = read_supervision(y, n_rows, **{**self._reading, **of_rows})
@@ -269,8 +283,12 @@ class FeatureSelector(Selector):
             rows = _with_checked(
                 Problem(rows[:, None], supervision, groups=groups, checks=checks), self.max_rows, self._seed
             )
+        problem = super().read_problem(take_rows(X, rows, n_rows), **of_table)
+        if given is not None:
+            supervision.require_given()
+            problem = with_given_columns(problem, some_given(given, rows, n_rows))
         return replace(
-            super().read_problem(take_rows(X, rows, n_rows), **of_table),
+            problem,
             supervision=supervision.rows(rows),
             n_rows_before=n_rows,
             groups=None if groups is None else groups[rows],
@@ -283,16 +301,21 @@ class FeatureSelector(Selector):
 
     def _solve(self, problem: Problem) -> Answer:
         """Choose a method, look for alerts, prepare the rows, rank the features, and explain the answer."""
-        wish = self._checked_wish(problem.n_features)
+        wish = self._checked_wish(int(problem.is_judged.sum()))
+        if self.redundancy and problem.given is not None:
+            raise InputError("redundancy", "cannot be combined with given columns", "leave one of them out")
         method, because, supervision = self._chosen_method(problem.supervision.certain())
+        if problem.given is not None:
+            method.require_given()
         whole, problem = problem, problem.with_supervision(supervision)
         alerts = find_alerts(problem)
+        _refuse_given_copies(problem, alerts)
         columns = () if whole.columns is None else tuple(notes_of(whole.columns.read))
         left_out = left_out_by(alerts, self.drop_leaks, columns)
         problem = self._prepared(without_copies(problem, alerts) if self.drop_leaks else problem, method)
         problem = self._with_belief(problem, wish)
         selector = self._fitted(problem, method, wish, left_out)
-        ranking = self._without_repeats(problem, selector.to_ranking())
+        ranking = self._without_repeats(problem, selector.to_ranking()).only_first(whole.n_own)
         facts: dict[str, Any] = {"supervision": supervision, "ranking": ranking.with_left_out(left_out)}
         facts |= {"method": method.name, "does": method.does, "because": because, "redundancy": self.redundancy}
         facts |= {"alerts": alerts, "columns": columns, "notes": self._notes_on(whole, problem, selector)}
@@ -332,7 +355,8 @@ class FeatureSelector(Selector):
             problem = problem.counted
             problem = replace(problem, sample_weight=problem.uneven_weights)  # a method sees no common factor
         has_pairs, in_all = problem.supervision.has_pairs, problem.n_rows_in_all
-        dense = sparse.issparse(problem.X) and (bool(self.redundancy) or not method.estimator._takes_sparse)
+        dense = bool(self.redundancy) or problem.given is not None or not method.estimator._takes_sparse
+        dense = dense and sparse.issparse(problem.X)
         limits = [self.max_rows] if self.method == "auto" and self.max_rows is not None else []
         limits += [max(_FEWEST_DENSE_ROWS, _DENSE_CELLS // problem.n_features)] if dense else []
         if limits and not has_pairs and problem.n_rows > min(limits):  # pairs name rows by their position
@@ -403,6 +427,10 @@ class FeatureSelector(Selector):
         if problem.groups is not None:
             notes += notes_on_groups(problem, selector._keeps_groups_apart, "pvalue" in selector.to_ranking().extras)
         notes += [] if problem.sample_weight is None else [note("weights")]
+        if problem.given is not None:
+            names, percent = problem.feature_names[problem.given_features], 100 * explained_by_given(problem)
+            facts = {"given": all_of(map(quoted, names)), "n": len(names)}
+            notes += [note("given", **facts), note("given explains", **facts, percent=percent)]
         notes += getattr(selector, "_notes", ())
         return (*notes, note("sparse")) if sparse.issparse(whole.X) else tuple(notes)
 
@@ -414,7 +442,9 @@ class FeatureSelector(Selector):
         attributes |= {"n_missing_values_": whole.n_missing, "filled_with_": whole.filled_with}
         attributes["row_facts_"] = tuple(name for name in _ROW_FACTS if getattr(whole, name) is not None)
         if hasattr(selector, "at_the_line_"):
-            attributes["at_the_line_"] = selector.at_the_line_
+            attributes["at_the_line_"] = selector.at_the_line_[: whole.n_own]
+        if whole.given is not None:
+            attributes |= {"n_given_": findings.ranking.n_given, "given_share_": explained_by_given(problem)}
         return attributes | ({} if problem.groups is None else {"n_groups_": problem.n_groups})
 
 
@@ -422,6 +452,15 @@ def _with_checked(problem: Problem, most: int, seed: int) -> NDArray[np.int64]:
     """A sample of the rows that holds all checked ones."""
     rows = sample_rows(problem, most, seed)
     return rows if problem.checks is None else np.union1d(rows, np.flatnonzero(problem.checks.truth.labelled))
+
+
+def _refuse_given_copies(problem: Problem, alerts: tuple[Alert, ...]) -> None:
+    """Raise if a given column is the target in disguise: then nothing can be added to it."""
+    given = set(problem.feature_names[problem.given_features].tolist())
+    copies = [name for alert in alerts if alert.kind == "copy" for name in alert.features if name in given]
+    if copies:
+        found = f"names {quoted(copies[0])}, which is a copy of the target, or a recoding of it"
+        raise InputError("given", found, "leave it out: nothing can be added to it")
 
 
 def select_features(
@@ -433,13 +472,14 @@ def select_features(
     groups: Any = None,
     sample_weight: Any = None,
     checked: Any = None,
+    given: Any = None,
     **options: Any,
 ) -> Ranking:
     """Rank the features of a table and choose among them, in one call.
 
     Parameters
     ----------
-    X, y, must_link, cannot_link, groups, sample_weight, checked
+    X, y, must_link, cannot_link, groups, sample_weight, checked, given
         As in :meth:`FeatureSelector.fit`.
     **options
         Parameters of :class:`FeatureSelector`.
@@ -458,6 +498,6 @@ def select_features(
     >>> sorted(ranking.names[ranking.support])
     ['petal length (cm)', 'petal width (cm)']
     """
-    facts = {"must_link": must_link, "cannot_link": cannot_link, "checked": checked}
+    facts = {"must_link": must_link, "cannot_link": cannot_link, "checked": checked, "given": given}
     selector = FeatureSelector(**options).fit(X, y, groups=groups, sample_weight=sample_weight, **facts)
     return selector.to_ranking()

@@ -195,6 +195,11 @@ SENTENCES: dict[str, str] = {
     "because of": "{name!q} ({why})",
     "headline": "Keep {n} (of {total}): {names}.",
     "headline nothing": "No feature stands out: nothing in the table is clearly better than chance.",
+    "headline given": "Beyond {given}, keep {n} (of {total}): {names}.",
+    "headline nothing given": "No feature stands out: nothing in the table clearly adds to {given}.",
+    "given": "given {n:is|are} {given}: the other columns are judged by what they add to {n:it|them}",
+    "given explains": "{given} alone {n:explains|explain} {percent:.0f} % of the variation of the target, on rows "
+    "that were not used to learn this",
     "headline more": "{more} more {more:is|are} related to the target, but {n:this one predicts|these {n} predict} it "
     "as well.",
     # what was read, sampled, grouped, weighed and completed
@@ -503,7 +508,7 @@ SENTENCES: dict[str, str] = {
 COLUMNS: dict[str, tuple[str, str]] = {
     "rank": ("rank", "1 is best"),
     "feature": ("feature", ""),
-    "line": ("line", "sufficient, related to the target, or neither"),
+    "line": ("line", "sufficient, related to the target, or neither; given: not judged"),
     "kept": ("kept", ""),
     "score low": ("score", "lower is better"),
     "score high": ("score", "higher is better"),

@@ -1,10 +1,11 @@
 """Evidence: the input of the tests, with columns, the target as scores, weights, and rows that may change places.
 
 Facts about rows and columns become a part of the tests here, and the tests know none of them by name. *Groups* divide a
-problem into :func:`independent_parts` and become ``exchange``; *weights* become ``weights``, and centre the scores. Two
-further facts would enter in :meth:`Evidence.of` too. Columns that are *given*: ``columns`` and ``scores`` become
-residuals of a regression on them, weighted if there are weights; the searches begin with these columns. Rows that were
-*checked*: a second ``Evidence``, of these rows, their true labels, and weights of one over the chance to be checked.
+problem into :func:`independent_parts` and become ``exchange``; *weights* become ``weights``, and centre the scores.
+Columns that are *given*: ``columns`` and ``scores`` become residuals of a regression on them, weighted if there are
+weights (:mod:`~dubio.evidence.residuals`); the searches begin with these columns. A further fact would enter in
+:meth:`Evidence.of` too. Rows that were *checked*: a second ``Evidence``, of these rows, their true labels, and weights
+of one over the chance to be checked.
 
 The tests are the linear and the smooth one (:mod:`~dubio.evidence.relations`), with permutations within ``exchange``
 (:mod:`~dubio.evidence.permutation`). The joint test (:func:`~dubio.evidence.relevance.joint_pvalues`) searches and
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dubio.evidence.residuals import regression_of, without_given
 from dubio.problem import Problem
 from dubio.sampling import mixed_contents
 from dubio.table.matrix import Columns, Matrix
@@ -51,25 +53,32 @@ class Evidence:
     layout: Columns | None = None
     #: Whether distances between the scores mean something, as for numbers.
     has_distances: bool = False
+    #: Whether the columns are residuals: then categories and missing cells are numbers too.
+    are_residuals: bool = False
 
     @classmethod
     def of(cls, problem: Problem, *, within: bool = True) -> Evidence:
         """The evidence of a problem. ``within=False``: groups play no part, as in a score that is not tested."""
         problem = problem.tested
         target, rows = problem.supervision, problem.supervision.labelled
-        scores, weights = target.target_matrix(rows), np.empty(0)
+        within = within and problem.groups is not None
+        scores, weights, part = target.target_matrix(rows), np.empty(0), without_given(problem, centred=within)
+        columns = part.X if rows.all() else part.labelled.X
+        if problem.given is not None:
+            regression = regression_of(problem, np.flatnonzero(rows), within)
+            scores = _scaled(regression.residuals(scores, together=True))
+            columns = columns.copy()
+            columns[:, problem.columns_of(problem.given_features)] = 0.0
         if problem.uneven_weights is not None:
             weights = problem.uneven_weights[rows] / problem.uneven_weights[rows].mean()
             scores = scores - np.average(scores, axis=0, weights=weights)
         exchange = None
-        if within and problem.groups is not None:
+        if within:
+            assert problem.groups is not None
             exchange = problem.groups[rows]
-            scores = centred_within(scores, exchange, weights if len(weights) else None)
-            spread = np.sqrt((scores**2).mean())
-            scores = scores / spread if spread > 0 else scores
-        columns = problem.X if rows.all() else problem.labelled.X
-        scores = np.ascontiguousarray(scores)
-        return cls(columns, scores, weights, exchange, problem.columns, target.has_neighbors)
+            scores = _scaled(centred_within(scores, exchange, weights if len(weights) else None))
+        about = problem.columns, target.has_neighbors, problem.given is not None
+        return cls(columns, np.ascontiguousarray(scores), weights, exchange, *about)
 
     @property
     def n_rows(self) -> int:
@@ -86,7 +95,7 @@ class Evidence:
     @property
     def level_features(self) -> Codes:
         """The features that are categories: all their columns are 0 or 1, one column per category."""
-        return level_features(self.layout)
+        return level_features(None if self.are_residuals else self.layout)
 
     def levels(self, feature: int) -> Codes:
         """The category of each row; rows in which it was missing are one more category."""
@@ -111,10 +120,16 @@ class Evidence:
                 # the component of a tiny matrix; its sign does not matter
                 line = space @ np.linalg.eigh(space.T @ space)[1][:, -1]
             else:
-                gone = table[:, roles == "missing"].any(axis=1)
+                gone = table[:, roles == "missing"].any(axis=1) & (not self.are_residuals)
                 line = np.where(gone, np.inf, table[:, 0])
             lines[feature - start] = line[rows]
         return lines
+
+
+def _scaled(scores: Floats) -> Floats:
+    """Scores with a mean square of 1."""
+    spread = np.sqrt((scores**2).mean()) if scores.size else 0.0
+    return scores / spread if spread > 0 else scores
 
 
 def level_features(layout: Columns | None) -> Codes:
@@ -234,4 +249,6 @@ def within_problem(problem: Problem) -> Problem:
     part = problem.rows(np.flatnonzero(varied))
     X = part.X.toarray() if sparse.issparse(part.X) else part.X
     assert part.groups is not None
-    return replace(part, X=centred_within(X, part.groups))
+    centred, given = centred_within(X, part.groups), part.columns_of(part.given_features)
+    centred[:, given] = X[:, given]  # their curves are centred, and not they themselves
+    return replace(part, X=centred)

@@ -19,6 +19,7 @@ from dubio.checks import check_alpha
 from dubio.errors import InputError, NoFeatureStandsOut, counted, warn
 from dubio.evidence.evidence import Evidence, varying_features, varying_parts, within_problem
 from dubio.evidence.relations import TestedFeatures, cauchy_combination, linear_r2, relation_pvalues, smooth_r2
+from dubio.evidence.residuals import without_given
 from dubio.evidence.truth import Truth, truth_of
 from dubio.kernels.threads import resolve_threads
 from dubio.neighbors.distances import SubsetDistances
@@ -127,13 +128,17 @@ class Relevance:
     truth: Truth | None = None
     about_truth: Note | None = None
 
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """Columns of the ranking: p-values, q-values, and the targets that each feature serves if there are several."""
+    def columns(self, given: Codes | None = None) -> dict[str, NDArray[Any]]:
+        """Columns of the ranking: p-values, q-values, and the targets that each feature serves if there are several.
+
+        ``given``: features that were not tested; NaN stands for their p- and q-values.
+        """
         columns: dict[str, NDArray[Any]] = {"pvalue": self.pvalues, "qvalue": self.qvalues}
-        if self.serves is not None:
-            columns["serves"] = self.serves
-            columns |= {f"pvalue of {name}": values for name, values in self.by_target.items()}
-        return columns if self.truth is None else columns | self.truth.columns()
+        columns |= {f"pvalue of {name}": values for name, values in self.by_target.items()}
+        columns |= {} if self.truth is None else self.truth.columns()
+        if given is not None and len(given):
+            columns = {name: _without(values, given) for name, values in columns.items()}
+        return columns if self.serves is None else {**columns, "serves": self.serves}
 
     def serving(self, by_target: dict[str, Floats], counts: NDArray[np.bool_], alpha: float) -> Relevance:
         """The same result with the targets that each relevant feature serves; ``counts``: the features tested."""
@@ -164,6 +169,13 @@ class Relevance:
         return np.concatenate([best_first[front], best_first[~front]])
 
 
+def _without(values: NDArray[Any], given: Codes) -> NDArray[Any]:
+    """The values of features, of which some were not tested."""
+    values = values.copy()
+    values[given] = np.nan if values.dtype.kind == "f" else ""
+    return values
+
+
 def relevance_of(
     problem: Problem, *, alpha: float = 0.05, random_state: int = 0, n_jobs: int | None = None
 ) -> Relevance:
@@ -189,7 +201,7 @@ def relevance_of(
     by_target = {name: np.ones(problem.n_features) for name in problem.supervision.targets}
     counts = np.zeros(problem.n_features, dtype=bool)
     for part, varying, share in varying_parts(problem):
-        counts[varying] = True
+        counts[varying] = part.is_judged
         tested = _alone_and_together(part, alpha, random_state, n_jobs)
         bounds[:, varying] = np.minimum(bounds[:, varying], tested.bounds / share)
         for name, values in tested.by_target.items():
@@ -280,7 +292,10 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
     If the problem has groups (it is then the part within groups), halves are made of whole groups, a row is predicted
     by rows of other groups, and features are permuted within groups.
 
-    Only given labels are used, not those completed by experts, who have seen all rows.
+    Features that are given are in every subset, and the others are residuals
+    (:mod:`~dubio.evidence.residuals`).
+
+    Only labels of the table are used, not those completed by experts, who have seen all rows.
 
     Of several targets, the search and the test use the joint loss
     (:class:`~dubio.neighbors.losses.NeighborLoss`; a missing cell counts as the mean of its target). The same
@@ -288,7 +303,7 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
     """
     if not has_enough_rows(problem):
         return TestedFeatures(np.ones((3, problem.n_features)))
-    problem = problem.tested.labelled
+    problem = without_given(problem, centred=problem.groups is not None).tested.labelled
     problem = problem.with_supervision(problem.supervision.on_normal_scores())
     problem = problem.rows(sample_rows(problem, _MOST_ROWS, random_state))
     of_splits = [_split_pvalues(problem, [random_state, split], n_jobs) for split in range(_SPLITS)]
@@ -320,15 +335,17 @@ def _split_pvalues(problem: Problem, seed: list[int], n_jobs: int | None) -> Flo
 def _searched_subset(problem: Problem, n_jobs: int | None) -> NDArray[np.intp]:
     """A small subset that predicts the target, by a backward search; empty if no subset predicts it."""
     space, varying = _space(problem)
+    start = np.intersect1d(problem.given_features, varying)
     if len(varying) > _MOST_FEATURES:
         part = problem.features(varying)
         evidence = Evidence.of(part, within=False)
         score = np.maximum(linear_r2(evidence)[0], smooth_r2(evidence, n_jobs=n_jobs))
-        varying = np.sort(varying[np.argsort(-score, kind="stable")[:_MOST_FEATURES]])
+        score[np.isin(varying, start)] = np.inf
+        varying = np.sort(varying[np.argsort(-score, kind="stable")[: max(_MOST_FEATURES, len(start))]])
     if not len(varying):
         return varying
     loss = _loss_on(problem.features(varying), space[:, problem.columns_of(varying)], n_jobs)
-    path = greedy_search(loss, np.arange(len(varying)), direction="backward")
+    path = greedy_search(loss, np.arange(len(varying)), direction="backward", start=np.searchsorted(varying, start))
     if min(path.values.values()) >= loss.value_of_nothing:
         return varying[:0]
     with warnings.catch_warnings():
@@ -343,6 +360,8 @@ def _permuted_pvalues(problem: Problem, subset: NDArray[np.intp], seed: list[int
     rng = np.random.default_rng([*seed, 1])
     pvalues: list[Floats] = [np.ones(1)] * len(subset)
     for position, feature in enumerate(subset):
+        if feature in problem.given_features:  # in every subset, and not judged
+            continue
         block = space[:, problem.columns_of(np.array([feature]))]
         if (block == block[0]).all():
             continue

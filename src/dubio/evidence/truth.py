@@ -334,7 +334,7 @@ def truth_of(problem: Problem, related: NDArray[np.bool_], alpha: float) -> Trut
     assert checks is not None
     evidence = evidence_of(problem)
     pvalues = truth_pvalues(evidence, effects(evidence))
-    counts = varying_features(problem.with_supervision(_known_everywhere(problem)))
+    counts = varying_features(problem.with_supervision(_known_everywhere(problem))) & problem.is_judged
     qvalues = np.ones(len(pvalues))
     qvalues[counts] = false_discovery_control(pvalues[counts])
     found = (qvalues <= alpha) & (qvalues.min() <= alpha / 2)

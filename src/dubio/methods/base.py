@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -62,6 +62,8 @@ class Selector(SelectorMixin, BaseEstimator):
     _keeps_groups_apart: ClassVar[bool] = False
     #: Whether the method takes weights of rows.
     _takes_weights: ClassVar[bool] = False
+    #: Whether the method can begin with given columns.
+    _takes_given: ClassVar[bool] = False
     #: Whether the computation itself checks for NaN and infinities.
     _checks_values_itself: ClassVar[bool] = False
     #: Whether low scores are good.
@@ -147,6 +149,8 @@ class Selector(SelectorMixin, BaseEstimator):
         supervision, name = problem.supervision, type(self).__name__
         if supervision.has_pairs and "pairs" not in self._takes:
             raise InputError("must_link", f"and cannot_link cannot be used: {name} takes no pairs", "leave them out")
+        if problem.given is not None and not self._takes_given:
+            raise InputError("given", f"cannot be used by {name}", "leave it out")
         if self._target == "none":
             return
         supervision.require_taken_by(self._takes, name, needed=self._needs_labels)
@@ -203,31 +207,33 @@ class Selector(SelectorMixin, BaseEstimator):
         losses: RowLosses | None = None,
         n_sufficient: int | None = None,
         columns: Mapping[str, NDArray[Any]] = MappingProxyType({}),
+        n_given: int = 0,
     ) -> Ranking:
-        """The ranking of all features, of which the wished number is kept.
+        """The ranking of all features, of which the wished number is kept besides the first ``n_given``.
 
         If features were tested, relevant ones come first, each part in the order of the method, and the two lines are
         drawn. The first line comes from ``losses``, or from a number of features that the method found sufficient.
         """
         (count, reason), n_relevant = wished, None
+        given, judged = np.split(best_first, [n_given])
         if relevance is not None:
-            best_first, columns = relevance.relevant_first(best_first), {**relevance.columns(), **columns}
+            judged, columns = relevance.relevant_first(judged), {**relevance.columns(given), **columns}
             count = n_relevant = int(relevance.relevant.sum())
             reason = relevance.reason
             n_sufficient = None if n_sufficient is None else min(n_sufficient, n_relevant)
             if losses is not None:
                 from dubio.evidence.relevance import sufficient_size
 
-                n_sufficient = sufficient_size(best_first, n_relevant, losses)
+                n_sufficient = sufficient_size(judged, n_relevant, lambda some: losses(np.concatenate([given, some])))
             if self.n_features_to_select == "sufficient":
                 count = n_sufficient
                 reason = say("enough of them", reason=reason, n=count) if n_relevant else reason
         assert count is not None
         about_truth = None if relevance is None else relevance.about_truth
-        ranks, by, low = rank_in_order(best_first), type(self).__name__, self._lower_is_better
-        kept = ranks <= max(1, count)
-        lines = n_relevant, n_sufficient
-        return Ranking(names, scores, low, ranks, kept, by, reason, dict(columns), *lines, about_truth=about_truth)
+        ranks, by, low = rank_in_order(np.concatenate([given, judged])), type(self).__name__, self._lower_is_better
+        kept, lines = ranks <= n_given + max(1, count), (n_relevant, n_sufficient)
+        ranking = Ranking(names, scores, low, ranks, kept, by, reason, dict(columns), *lines, about_truth=about_truth)
+        return replace(ranking, given=tuple(map(str, names[given])))
 
     def to_ranking(self) -> Ranking:
         """The result as a :class:`~dubio.ranking.Ranking`: names, scores, direction, order, features kept and why."""
@@ -474,7 +480,7 @@ class SearchSelector(Selector):
         """Search subsets; nothing is stored. ``count`` features will be kept, or as many as are sufficient (None)."""
 
     def _solve(self, problem: Problem) -> Answer:
-        wished = self._wished(problem.n_features)
+        wished = self._wished(int(problem.is_judged.sum()))
         with listening(lines_of(type(self).__name__) if getattr(self, "verbose", 0) else None):
             found = self._search(problem, wished[0])
         wants_tests = self.n_features_to_select in self._tested and not sparse.issparse(problem.X)
@@ -484,16 +490,16 @@ class SearchSelector(Selector):
 
             alpha, n_jobs = getattr(self, "alpha", 0.05), getattr(self, "n_jobs", None)
             relevance = relevance_of(problem.filled, alpha=alpha, random_state=self._seed, n_jobs=n_jobs)
-        return self._answer(found, problem.feature_names, wished, relevance)
+        return self._answer(found, problem.feature_names, wished, relevance, len(problem.given_features))
 
     def _answer(
-        self, found: Searched, names: NDArray[Any], wished: Wished, relevance: Relevance | None = None
+        self, found: Searched, names: NDArray[Any], wished: Wished, relevance: Relevance | None = None, n_given: int = 0
     ) -> Answer:
         attributes = {"subsets_": found.subsets, "values_": found.values, **found.attributes}
         if relevance is not None:
             attributes["at_the_line_"] = relevance.at_the_line
-            tests = relevance, found.row_losses, found.sufficient and found.sufficient[0]
-            ranking = self._ranked(names, found.scores, found.best_first, wished, *tests)
+            tests = relevance, found.row_losses, found.sufficient and max(1, found.sufficient[0] - n_given)
+            ranking = self._ranked(names, found.scores, found.best_first, wished, *tests, n_given=n_given)
             return Answer(ranking, attributes, found.notes)
         count = wished[0]
         if count is None:
@@ -502,5 +508,6 @@ class SearchSelector(Selector):
                 raise InputError("n_features_to_select", wrong, "give 'auto', a count or a share")
             assert found.sufficient is not None
             count, _ = wished = found.sufficient
-        ranking = self._ranked(names, found.scores, found.first(count), wished)
+            count, _ = wished = max(1, count - n_given), wished[1]
+        ranking = self._ranked(names, found.scores, found.first(n_given + count), wished, n_given=n_given)
         return Answer(ranking, attributes, found.notes)

@@ -107,6 +107,12 @@ class Method:
             able = _able(lambda one: one._takes_weights)
             raise InputError("sample_weight", f"cannot be used by {self.name!r}", f"leave it out, or use one of {able}")
 
+    def require_given(self) -> None:
+        """Raise unless the method can begin with given columns."""
+        if not self.estimator._takes_given:
+            able = _able(lambda one: one._takes_given, " or ")
+            raise InputError("given", f"cannot be used by {self.name!r}", f"leave it out, or use {able}")
+
 
 def _able(test: Callable[[type[Selector]], bool], joined: str = ", ") -> str:
     """The names of the methods that pass a test."""

@@ -58,7 +58,12 @@ class Elimination:
 
 
 def ridge_elimination(
-    C: Floats, B: Floats, total: float, ridge: float, starts: NDArray[np.int64] | None = None
+    C: Floats,
+    B: Floats,
+    total: float,
+    ridge: float,
+    starts: NDArray[np.int64] | None = None,
+    given: NDArray[np.int64] | None = None,
 ) -> Elimination:
     r"""Drop, step by step, the feature without which a ridge regression loses least.
 
@@ -69,11 +74,12 @@ def ridge_elimination(
 
     ``C`` (d, d) holds the correlations of the columns, ``B`` (d, K) the mean products of the standardised columns and
     the centred columns of the target, ``total`` the mean square of the centred target, summed over its columns, and
-    ``starts`` the first column of each feature (by default each column is one). Sizes count features, degrees of
-    freedom columns.
+    ``starts`` the first column of each feature (by default each column is one). Features that are ``given`` are dropped
+    after all others. Sizes count features, degrees of freedom columns.
     """
     members = np.split(np.arange(len(C)), np.arange(1, len(C)) if starts is None else starts[1:])
     d = len(members)
+    is_given = np.isin(np.arange(d), [] if given is None else given)
     dropped, costs = np.empty(d, dtype=np.int64), np.empty(d)
     values, residuals, freedoms = np.zeros(d + 1), np.ones(d + 1), np.zeros(d + 1)
     left = np.arange(d)
@@ -101,6 +107,8 @@ def ridge_elimination(
                 for several in np.flatnonzero(alive & (sizes > 1)):
                     own = slice(first[several], first[several] + sizes[several])
                     cost[several] = (W[own] * np.linalg.solve(inverse[own, own], W[own])).sum() / total
+                if (alive & ~is_given[left]).any():
+                    cost[is_given[left]] = np.inf
                 j = int(np.flatnonzero(cost <= cost.min() * (1.0 + SAME) + NOTHING)[-1])
                 n_alive -= 1
                 dropped[d - 1 - n_alive], costs[d - 1 - n_alive], alive[j] = left[j], cost[j], False
@@ -146,6 +154,7 @@ _FEW_ROWS_RIDGE = 0.05
 _BARE_MENTION = 2.0
 #: Residuals below this share of the target are rounding errors.
 _NO_RESIDUAL = 1e-12
+_NONE = np.zeros(0, dtype=np.int64)
 
 
 @estimator
@@ -223,6 +232,7 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
 
     _tested = ("relevant", "sufficient")
     _name = "linear_search"
+    _takes_given = True
     _does = "subsets that a linear fit of the target needs, from sums over rows"
     _takes = ("hard", "soft", "numbers", "several")
     _criterion = "share of the target that a ridge regression explains (high is good)"
@@ -241,8 +251,8 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
         wide = problem.columns if problem.has_wide_features else None
         running = RunningMoments(type(target), target.column_names(), moments, target.n_rows, target.n_labelled)
         self._require_running(running)
-        found = self._search_running(running, count, wide)
-        if target.targets:  # each is scaled by all of its rows, so no other block of rows may follow
+        found = self._search_running(running, count, wide, problem.given_features)
+        if target.targets or problem.given is not None:  # no other block of rows may follow
             found.attributes["_running"] = None
         return found
 
@@ -264,7 +274,13 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
         if not (moments.products.diagonal() > 0).any():
             raise nothing_varies(len(moments.origin), running.n_labelled)
 
-    def _search_running(self, running: RunningMoments[Any], count: int | None, wide: Columns | None = None) -> Searched:
+    def _search_running(
+        self,
+        running: RunningMoments[Any],
+        count: int | None,
+        wide: Columns | None = None,
+        given: NDArray[np.int64] = _NONE,
+    ) -> Searched:
         moments: SecondMoments = running.moments
         n, weight = moments.n_counted, moments.weight
         spread = np.sqrt(feature_sums(moments.products.diagonal(), wide))  # of each feature
@@ -279,34 +295,36 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
         else:
             few = n < _ROWS_PER_FEATURE * len(C)
             ridge = max(_FEW_ROWS_RIDGE, len(C) / n) if few else gcv_ridge(C, B, total, n, _GRID)
-        path = ridge_elimination(C, B, total, ridge, None if wide is None else wide.only(varying).starts)
-        best_first = varying[path.dropped[::-1]]
+        starts, held = None if wide is None else wide.only(varying).starts, np.isin(varying, given)
+        path = ridge_elimination(C, B, total, ridge, starts, np.flatnonzero(held))
+        best_first, least = varying[path.dropped[::-1]], max(1, int(held.sum()))
         scores = np.zeros(len(spread))
         scores[varying[path.dropped]] = path.costs
-        sizes = range(1, len(varying) + 1)
+        sizes = range(least, len(varying) + 1)
+        others = np.concatenate([best_first, np.flatnonzero(spread == 0)])
         return Searched(
             {size: best_first[:size] for size in sizes},
             {size: float(path.values[size]) for size in sizes},
-            np.concatenate([best_first, np.flatnonzero(spread == 0)]),
+            np.concatenate([given, others[~np.isin(others, given)]]),
             scores,
-            _sufficient_size(path, n, running.independent_columns) if count is None else None,
+            _sufficient_size(path, n, running.independent_columns, least) if count is None else None,
             attributes={"ridge_": ridge, "_running": running if wide is None else None},
         )
 
 
-def _sufficient_size(path: Elimination, n: int, n_columns: int) -> tuple[int, str]:
-    """The smallest size whose BIC is about the best, and why; see :class:`LinearSearch`."""
+def _sufficient_size(path: Elimination, n: int, n_columns: int, least: int = 1) -> tuple[int, str]:
+    """The smallest size, from ``least`` on, whose BIC is about the best, and why; see :class:`LinearSearch`."""
     d = len(path.dropped)
     sizes = np.arange(d + 1)
     fit = n * np.log(np.maximum(path.residuals, _NO_RESIDUAL)) + path.freedoms * np.log(n)
     choices = gammaln(d + 1) - gammaln(sizes + 1) - gammaln(d - sizes + 1)
     bic = n_columns * fit + 2.0 * choices
-    best = int(np.argmin(bic[1:])) + 1
+    best = int(np.argmin(bic[least:])) + least
     if bic[best] >= bic[0]:
         text = f"no subset has a better BIC ({bic[best]:.4g}) than no features at all ({bic[0]:.4g})"
         warn(NoFeatureStandsOut.because(text))
-        return 1, f"no feature stands out: {text}; one is kept so that the selection is not empty"
-    size = int(np.flatnonzero(bic[1:] <= bic[best] + _BARE_MENTION)[0]) + 1
+        return least, f"no feature stands out: {text}; one is kept so that the selection is not empty"
+    size = int(np.flatnonzero(bic[least:] <= bic[best] + _BARE_MENTION)[0]) + least
     why = f"the smallest BIC of all subsets of the search ({bic[size]:.4g})"
     if size != best:
         as_good = f"about as good as the best ({bic[best]:.4g}, {best} features)"

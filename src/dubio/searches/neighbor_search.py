@@ -123,6 +123,7 @@ class NeighborSearch(SearchSelector):
     """
 
     _name = "neighbor_search"
+    _takes_given = True
     _takes_weights = True
     _does = "subsets in which near rows predict the target; cleans wrong labels, completes missing ones"
     _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several", "any")
@@ -199,7 +200,8 @@ class NeighborSearch(SearchSelector):
         if len(later):
             notes.append(note("screened", n=len(searched), n_in_all=len(varying)))
         criterion = self._criterion_on(part, belief, judged, others, searched)
-        paths = self._walk(criterion, part.feature_names[searched].tolist())
+        start = np.flatnonzero(~part.is_judged[searched])
+        paths = self._walk(criterion, part.feature_names[searched].tolist(), start)
         subsets, values = best_subsets(list(paths.values()))
         constant = np.setdiff1d(np.arange(part.n_features), varying)
         present = np.zeros(part.n_features)
@@ -208,7 +210,7 @@ class NeighborSearch(SearchSelector):
         return Searched(
             {size: searched[subset] for size, subset in subsets.items()},
             values,
-            np.concatenate([searched[_order_of(paths, subsets, len(searched))], later, constant]),
+            part.given_first(np.concatenate([searched[_order_of(paths, subsets, len(searched))], later, constant])),
             present,
             row_losses=lambda features: criterion.unit_values(np.flatnonzero(np.isin(searched, features))),
             attributes={
@@ -224,17 +226,19 @@ class NeighborSearch(SearchSelector):
         )
 
     def _screened(self, problem: Problem, belief: Belief, varying: Features) -> tuple[Features, Features]:
-        """The features to search among, in increasing order, and the others, best first."""
+        """The features to search among, in increasing order, all given ones with them, and the others, best first."""
         most = self.max_features
         if most == "auto":
             most = None if self.max_steps is None else SCREENED
-        if most is None or len(varying) <= most:
+        given = varying[~problem.is_judged[varying]]
+        if most is None or len(varying) - len(given) <= most:
             return varying, varying[:0]
         believed = problem.features(varying).with_supervision(belief.supervision)
         evidence = Evidence.of(believed, within=False)
         scores = [linear_r2(evidence)[0], smooth_r2(evidence, random_state=self._seed, n_jobs=self.n_jobs)]
         best_first = varying[np.argsort(mean_rank(scores, lower_is_better=[False, False]), kind="stable")]
-        return np.sort(best_first[:most]), best_first[most:]
+        best_first = best_first[~np.isin(best_first, given)]
+        return np.sort(np.concatenate([given, best_first[:most]])), best_first[most:]
 
     def _criterion_on(
         self, problem: Problem, belief: Belief, judged: Rows, others: Rows, searched: Features
@@ -276,10 +280,10 @@ class NeighborSearch(SearchSelector):
         """How many features a forward search adds."""
         return n_features if self.max_steps is None else min(self.max_steps, n_features)
 
-    def _walk(self, criterion: NeighborLoss, names: list[str]) -> dict[str, SearchPath]:
+    def _walk(self, criterion: NeighborLoss, names: list[str], start: Features) -> dict[str, SearchPath]:
         several: dict[str, tuple[Direction, ...]] = {"both": ("forward", "backward"), "backward": ("backward",)}
-        options: dict[str, Any] = {"tie_tolerance": _SAME * criterion.value_of_nothing, "names": names}
-        every, stop = np.arange(len(names)), {"forward": self._n_steps(len(names))}
+        options: dict[str, Any] = {"tie_tolerance": _SAME * criterion.value_of_nothing, "names": names, "start": start}
+        every, stop = np.arange(len(names)), {"forward": len(start) + self._n_steps(len(names) - len(start))}
         return {
             direction: greedy_search(criterion, every, direction=direction, stop_size=stop.get(direction), **options)
             for direction in several.get(self.direction, ("forward",))
@@ -291,6 +295,8 @@ def _order_of(paths: dict[str, SearchPath], subsets: dict[int, Rows], n_features
     if list(paths) != ["forward"]:
         return order_by_presence(subsets, n_features)
     path = paths["forward"]
+    if not path.steps:  # all of them are given
+        return path.order()
     last = path.steps[-1]
     rest = last.candidates[np.argsort(last.candidate_values, kind="stable")]
     return np.concatenate([path.order(), rest[rest != last.feature]])

@@ -353,6 +353,12 @@ class Supervision(ABC):
         if self.has_target and not weights[self.labelled].any():
             raise InputError("sample_weight", "is zero on every labelled row", "give some of them a positive weight")
 
+    def require_given(self) -> None:
+        """Raise unless some columns can be given: what the others add to them is asked about a target."""
+        if self.has_pairs or not self.has_target:
+            found = "cannot be used with pairs of rows" if self.has_pairs else "needs a target"
+            raise InputError("given", found, "leave it out" if self.has_pairs else "give y, or leave it out")
+
     @abstractmethod
     def require_enough(self) -> None:
         """Raise unless there is something to learn from: two classes, two numbers."""

@@ -130,6 +130,7 @@ def stability(
     must_link: Any = None,
     cannot_link: Any = None,
     groups: Any = None,
+    given: Any = None,
 ) -> Stability:
     """Fit a selector on resampled versions of the data, to see how ranks vary and how often a feature is kept.
 
@@ -160,6 +161,9 @@ def stability(
     groups : array-like (n_rows,), optional
         Which rows belong together: "bootstrap" and "subsample" then draw whole groups, and a selector of dubio gets
         them too. A group that is drawn twice is still one group.
+    given : str, int, a list of these, or a table (n_rows, any), optional
+        Columns that are known already, for a :class:`~dubio.FeatureSelector`. They are always kept, and do not count in
+        the index.
 
     Returns
     -------
@@ -187,8 +191,12 @@ def stability(
     if is_dask(X):
         X, y = X.compute(), y.compute() if is_dask(y) else y
     if hasattr(selector, "read_problem"):
-        given = {name: value for name, value in {**pairs, "groups": groups}.items() if value is not None}
-        return problem_stability(selector, selector.read_problem(X, y, **given), **options)
+        facts = {
+            name: value for name, value in {**pairs, "groups": groups, "given": given}.items() if value is not None
+        }
+        return problem_stability(selector, selector.read_problem(X, y, **facts), **options)
+    if given is not None:
+        raise InputError("given", f"cannot be used by {type(selector).__name__}", "use FeatureSelector")
     n_rows, names = number_of_rows(X), column_names(X)
     # for selectors of other libraries -1 is an ordinary class
     supervision = read_supervision(y, n_rows, target="auto", missing_label=None, **pairs)
@@ -199,7 +207,9 @@ def stability(
 def problem_stability(selector: Any, problem: Problem, **options: Any) -> Stability:
     """The same as :func:`stability`, for a selector of dubio and a problem; the options are the same."""
     names = default_names(problem.n_features) if problem.names is None else array_of_names(problem.names)
-    return _stability(partial(_fit_problem, selector, problem), problem.supervision, problem.groups, names, **options)
+    names, facts = names[: problem.n_own], (problem.supervision, problem.groups)
+    judged = problem.is_judged[: problem.n_own]
+    return _stability(partial(_fit_problem, selector, problem), *facts, names, judged=judged, **options)
 
 
 def _stability(
@@ -208,6 +218,7 @@ def _stability(
     groups: Rows | None,
     names: NDArray[Any],
     *,
+    judged: NDArray[np.bool_] | slice = slice(None),
     n_draws: int = 50,
     resample: Resample = "auto",
     confidence: float = 0.95,
@@ -229,7 +240,7 @@ def _stability(
     rankings, selected = (np.array(parts) for parts in zip(*fitted, strict=True))
     tail = (1 - confidence) / 2
     low, median, high = np.quantile(rankings, [tail, 0.5, 1 - tail], axis=0)
-    index = nogueira_index(selected, confidence=confidence)
+    index = nogueira_index(selected[:, judged], confidence=confidence)
     return Stability(names, rankings, selected, low, median, high, selected.mean(axis=0), index, kind, confidence)
 
 

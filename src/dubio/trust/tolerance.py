@@ -67,7 +67,7 @@ class QuickTests:
         if (target == target[:1]).all():  # only one class is left
             return counts
         for part, varying, share in varying_parts(problem):
-            counts[varying] = True
+            counts[varying] = part.is_judged
             evidence, null = Evidence.of(part), (kind, part.groups is None)
             if null not in self._nulls:
                 wanted = int(np.clip(10 * evidence.n_features / self.alpha, 999, _MOST_PERMUTATIONS))
@@ -209,6 +209,7 @@ def label_tolerance(
     *,
     groups: Any = None,
     sample_weight: Any = None,
+    given: Any = None,
     flips: Flips = "uniform",
     alpha: float = 0.05,
     target: Target = "auto",
@@ -239,6 +240,8 @@ def label_tolerance(
         Which rows belong together, such as the visits of one patient; the tests are those of a selector with groups.
     sample_weight : array-like (n_rows,), optional
         The weight of each row in the tests; rows of weight 0 are left out. The errors fall on all other rows alike.
+    given : str, int, a list of these, or a table (n_rows, any), optional
+        Columns that are known already, as in :meth:`FeatureSelector.fit`: the others are kept for what they add.
     flips : {"uniform", "one-class", "next"}, default="uniform"
         What wrong labels are: any other class; labels of the largest class only, to any other (rates are shares of that
         class); the next class in order.
@@ -274,8 +277,8 @@ def label_tolerance(
     kept with up to ... % (interval ... %) wrong labels at random; survives any ... wrong labels of 120
     """
     check_alpha(alpha)
-    rows = {"groups": groups, "sample_weight": sample_weight}
-    problem = read_problem(X, y, target=target, missing_label=missing_label, any_type=True, **rows)
+    facts = {"groups": groups, "sample_weight": sample_weight, "given": given}
+    problem = read_problem(X, y, target=target, missing_label=missing_label, any_type=True, **facts)
     with listening(listener_of(progress, with_name=True)):
         return problem_tolerance(problem, flips=flips, alpha=alpha, random_state=seed_of(random_state), n_jobs=n_jobs)
 
@@ -297,7 +300,7 @@ def problem_tolerance(
     """
     require_choice("flips", flips, ("uniform", "one-class", "next"))
     check_squares(problem.X, names=problem.column_names)
-    names = problem.feature_names
+    own = slice(problem.n_own)
     problem = problem.with_supervision(problem.supervision.certain())
     remedy = "give classes, probabilities or numbers, of one target at a time"
     problem.supervision.require_form("hard", "soft", "numbers", remedy=remedy)
@@ -305,6 +308,7 @@ def problem_tolerance(
     problem.supervision.require_enough()
     if relevant is None:
         relevant = relevance_of(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs).relevant
+    relevant = np.isin(np.arange(problem.n_features), np.flatnonzero(relevant))  # none of those beside the table
     problem = problem.rows(sample_rows(problem, _MOST_ROWS, random_state))
     tests = QuickTests(alpha, random_state, n_jobs)
     asked = np.flatnonzero(relevant)
@@ -320,19 +324,20 @@ def problem_tolerance(
     reasons = (
         (known.no_worst, known.no_worst),
         (problem.groups is not None, "for rows in groups"),
+        (problem.given is not None, "with given columns"),
         (problem.uneven_weights is not None, "for rows of different weights"),
         (problem.has_wide_features, "in a table with features of several columns (dates, categories, missing cells)"),
     )
     no_worst = next((why for holds, why in reasons if holds), "")
     worst, surety = _worst(problem, relevant if not no_worst else np.zeros_like(relevant), alpha)
     return LabelTolerance(
-        names,
-        relevant,
-        random,
-        low,
-        high,
-        worst,
-        surety,
+        problem.feature_names[own],
+        relevant[own],
+        random[own],
+        low[own],
+        high[own],
+        worst[own],
+        surety[own],
         kind=known.form,
         flips=flips,
         highest=float(crossing.rates[-1]),

@@ -269,6 +269,9 @@ OPTIONS = (
     _of_sample("--weights COL", commands=_BOTH, columns="fact", argument="sample_weight", passed="fit").means(
         "Column with the weight of each row. It is not used as a feature."
     ),
+    _of_sample("--given A,B", commands=_BOTH, columns="feature", passed="fit", excludes="pairs").means(
+        "Columns that are known already, such as age or site: the other columns are judged by what they add to these."
+    ),
     Option("--ignore A,B", commands=_READ, columns="unused", argument="exclude").means("Columns to leave out."),
     _of_sample("--nominal A,B", commands=_READ, columns="feature").means(
         "Columns of categories, even if they look like numbers."
@@ -382,7 +385,7 @@ class Call(SimpleNamespace):
         values: dict[str, Any] = {"targets": (), "words": "", **{one.name: one.unset for one in own_last}, **given}
         super().__init__(command=command, **values)
 
-    def given(self) -> dict[str, Option]:
+    def chosen(self) -> dict[str, Option]:
         """The options that were given, by their names."""
         return {one.name: one for one in options_of(self.command) if getattr(self, one.name) != one.unset}
 
@@ -393,7 +396,7 @@ class Call(SimpleNamespace):
 
     def check(self) -> None:
         """Raise if options contradict or exclude each other, or need others."""
-        given = self.given()
+        given = self.chosen()
         for one in options_of(self.command):
             if one.is_required(self.command) and not getattr(self, one.name):
                 raise UserError(f"{one.flag} is empty: give a name.")
@@ -422,7 +425,7 @@ class Call(SimpleNamespace):
     @property
     def holds(self) -> Any:
         """What the target holds, as the options say: "auto", "classes", "numbers" or "ordered"."""
-        return next((self._held(one) for one in self.given().values() if one.holds), "auto")
+        return next((self._held(one) for one in self.chosen().values() if one.holds), "auto")
 
     @property
     def reading(self) -> Any:
@@ -465,7 +468,7 @@ class Call(SimpleNamespace):
     def not_in_a_stream(self) -> list[str]:
         """The options, as they were given, that cannot be used when rows are read only once."""
         cannot = ("no",) if self.method == "auto" else ("no", "sample")
-        given = [(one, getattr(self, one.name)) for one in self.given().values() if one.stream in cannot]
+        given = [(one, getattr(self, one.name)) for one in self.chosen().values() if one.stream in cannot]
         found = [(one, value) for one, value in given if value and (not one.only or value in one.only)]
         return [f"{one.flag} {value}" if one.only else one.flag for one, value in found]
 

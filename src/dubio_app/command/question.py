@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.doubt.audit import reads_as
-from dubio.errors import InputError, counted, name_row, nearest, quoted, rows_named
-from dubio.errors import joined as all_of
+from dubio.errors import InputError, all_of, counted, name_row, nearest, quoted, rows_named
+from dubio.errors import joined as one_error
 from dubio.streams.text_files import HowToRead
 from dubio.table.read import ReadTable, read_any_table
 from dubio.target.classes import is_whole
@@ -29,7 +29,7 @@ from dubio.words import note
 from dubio_app.command import wording
 from dubio_app.command.options import Call, UserError, names_in, names_of_arguments, options_of
 from dubio_app.command.output import notes_from_warnings, require_places, step
-from dubio_app.command.wording import joined, listing
+from dubio_app.command.wording import listing
 from dubio_app.files import TableFile, read_file, require_columns
 
 MAX_CATEGORIES = 20  # a target with more different numbers is hardly a list of classes
@@ -123,17 +123,17 @@ class Question:
         with _kept_in(wrong):
             self.fit = self._pairs() | self._facts()
         if wrong:
-            raise all_of(wrong)
+            raise one_error(wrong)
 
     @property
     def asked(self) -> str:
         """The target in words."""
-        return joined(self.target_names) or ("the pairs" if "must_link" in self.fit else "")
+        return all_of(self.target_names) or ("the pairs" if "must_link" in self.fit else "")
 
     @property
     def asked_in_quotes(self) -> str:
         """The target in a sentence: each column in quotes, so that it is not read as a word of the sentence."""
-        return joined(map(quoted, self.target_names)) or self.asked
+        return all_of(map(quoted, self.target_names)) or self.asked
 
     @property
     def asked_as_data(self) -> str | list[str]:
@@ -180,6 +180,11 @@ class Question:
         for option, names in call.columns_of("fact").items():
             if names[0] in call.names_of("target"):
                 raise InputError(option, f"names {quoted(names[0])}, which is the target", "name another column")
+        apart = {name: flag for flag, names in call.columns_of("target", "fact", "unused").items() for name in names}
+        for name in call.given:
+            if name in apart:
+                found = f"names {quoted(name)}, which {apart[name]} uses"
+                raise InputError("given", found, "name a column that is a feature")
         if len(call.soft) == 1:
             found = f"needs one probability column per class, at least two, but it names only {quoted(call.soft[0])}"
             raise InputError("soft", found)
@@ -187,7 +192,7 @@ class Question:
             if call.command == "audit":
                 each = ", then ".join(f"--target {shlex.quote(name)}" for name in call.targets[:2])
                 raise UserError(f"an audit looks at one target at a time: run it once for each ({each}).")
-            for one in call.given().values():
+            for one in call.chosen().values():
                 if "target" in one.needs:
                     found = f"goes with one target, and --target names {len(call.targets)}"
                     raise InputError(one.flag, found, "leave it out")
@@ -349,9 +354,14 @@ class Question:
         found, readers = {}, {"groups": self._groups, "weights": self._weights}  # others are taken as they are
         for one in options_of(self.call.command):
             name = getattr(self.call, one.name) if one.passed == "fit" else None
-            if name is not None:
-                found[one.argument or one.name] = readers.get(one.name, lambda name: self.table[name].to_numpy())(name)
-                self.code.append(f"{one.name} = table[{name!r}]")
+            if not name:
+                continue
+            if one.columns == "feature":  # they stay in the table
+                found[one.name] = list(name)
+                self.code.append(f"{one.name} = {list(name)!r}")
+                continue
+            found[one.argument or one.name] = readers.get(one.name, lambda name: self.table[name].to_numpy())(name)
+            self.code.append(f"{one.name} = table[{name!r}]")
         return found
 
     def _groups(self, name: str) -> Any:

@@ -9,14 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dubio.errors import InputError, counted_from_1, quoted, rows_named
+from dubio.errors import InputError, all_of, counted_from_1, quoted, rows_named
 from dubio.streams.sample import draw_rows
 from dubio.streams.sources import Piece, is_number, open_source
 from dubio.streams.stream import rank_stream, require_same_columns, streamed_methods
 from dubio.streams.text_files import arrow_to_pandas
 from dubio.target.classes import is_whole
 from dubio.words import note
-from dubio_app.command import wording
 from dubio_app.command.options import Call, UserError
 from dubio_app.command.output import print_answer, records, require_places, step, tell
 from dubio_app.command.question import counts_rows, is_counter
@@ -107,7 +106,7 @@ def rank_streamed(call: Call) -> None:
     content = {"table": call.table, "target": call.target or list(call.soft) or ""}
     content |= answer_of(ranking, rows, ranking.method, ranking.reason) | {"notes": notes, "features": rows}
     if not print_answer(call, rows, lambda: content):
-        asked_for = wording.joined(map(quoted, [call.target] if call.target else call.soft))
+        asked_for = all_of(map(quoted, [call.target] if call.target else call.soft))
         how = [note("by method in a stream", method=ranking.method), note("kept because", reason=ranking.reason)]
         print_ranking(asked_for, rows, ranking, [], how, call.top)
     tell(notes, quiet=call.quiet)
@@ -146,6 +145,6 @@ def _what_needs_the_table(call: Call, what: str) -> str | None:
         return f"--method {call.method} needs the whole table: with {what}, use one of {able}."
     if call.method != "auto" and not (call.target or call.soft):
         return f"{what} needs --target or --soft: without labels, the method needs the whole table."
-    named = wording.joined(call.not_in_a_stream())
+    named = all_of(call.not_in_a_stream())
     once = f"{named} cannot be used with {what}, because rows are read only once"
     return f"{once}: leave out {named}, or load one file." if named else None

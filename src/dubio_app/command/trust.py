@@ -108,7 +108,7 @@ def tolerate(run: Run) -> Any:
         return None
     if ranking.n_relevant == 0:
         return None
-    relevant = None if ranking.n_relevant is None else ranking.ranking <= ranking.n_relevant
+    relevant = None if ranking.n_relevant is None else ranking.is_related
     if sparse.issparse(problem.X):
         problem = replace(problem, X=problem.X.toarray())
     with step("how wrong the labels may be"), notes_from_warnings(run.notes):

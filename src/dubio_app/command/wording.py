@@ -124,12 +124,6 @@ def listing(names: Iterable[object]) -> str:
     return listed(map(quoted, names), 5)
 
 
-def joined(names: Iterable[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``; empty without names."""
-    *others, last = tuple(names) or ("",)
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def percent(share: float | None) -> str:
     """``12.5 %``."""
     return "–" if share is None else f"{100 * share:.1f} %"
@@ -217,7 +211,7 @@ def saved_table(path: str, ranking: Ranking) -> Note:
     """What was written to --save-table."""
     if ranking.nothing_stands_out:
         return note("no table", path=path)
-    n, enough = int(ranking.support.sum()), ranking.n_sufficient or 0
+    n, enough = ranking.n_kept, ranking.n_sufficient or 0
     if n == 1 or n != ranking.n_relevant:
         return note("table", n=n, path=path)
     return note("table of more than enough" if 0 < enough < n else "table of all", n=n, enough=enough, path=path)

@@ -89,7 +89,7 @@ class Findings:
     @property
     def n_kept(self) -> int:
         """How many features were kept."""
-        return int(self.ranking.support.sum())
+        return self.ranking.n_kept
 
     @property
     def n_enough(self) -> int:
@@ -104,8 +104,8 @@ class Findings:
 
     @property
     def kept(self) -> list[str]:
-        """Names of the kept features, best first."""
-        return [str(self.ranking.names[j]) for j in self.order if self.ranking.support[j]]
+        """Names of the kept features besides the given ones, best first."""
+        return [str(self.ranking.names[j]) for j in self.order[self.ranking.n_given :] if self.ranking.support[j]]
 
     @property
     def order(self) -> NDArray[np.int64]:

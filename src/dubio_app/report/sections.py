@@ -119,7 +119,9 @@ def _ranking(findings: Findings) -> Iterator[Part]:
     if findings.stability is not None:
         sentences.append(say("ranks", share=100 * findings.stability.confidence))
     yield {"text": " ".join(sentences)}
-    yield _figure(charts.ranking_chart(ranking, findings.order[:_BARS], findings.stability, from_worst=True))
+    yield _figure(
+        charts.ranking_chart(ranking, findings.order[ranking.n_given :][:_BARS], findings.stability, from_worst=True)
+    )
     tested = ranking.without_left_out()
     if "pvalue" in tested.extras:
         chance = _figure(charts.chance_chart(tested.extras["pvalue"], tested.support))

@@ -1,0 +1,290 @@
+"""Columns that are given: the others are judged by what they add to these."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kstest
+
+import dubio
+from dubio import FeatureSelector, InputError, label_tolerance, select_features, stability
+from dubio.evidence.evidence import Evidence, varying_parts
+from dubio.evidence.relations import linear_pvalues
+from dubio.evidence.relevance import relevance_of
+from dubio.evidence.residuals import Regression, basis_of, explained_by_given, without_given
+from dubio.problem import read_problem
+from dubio_app.command.run import run
+from tests.naive import left_out_residuals
+
+
+def confounded(n: int = 240, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Age in a curve moves the classes and five columns; one column is related to the classes, two to nothing."""
+    rng = np.random.default_rng(seed)
+    age, site = rng.normal(60, 12, n), rng.integers(3, size=n)
+    bent = (age - 60) ** 2 / 144
+    ill = rng.random(n) < 1 / (1 + np.exp(1.5 - 1.5 * bent))
+    X = pd.DataFrame({"marker": rng.normal(size=n) + 1.2 * ill, "n0": rng.normal(size=n), "n1": rng.normal(size=n)})
+    for j in range(5):
+        X[f"c{j}"] = (0.6 + 0.1 * j) * bent + rng.normal(size=n)
+    return X.assign(age=age, site=np.array(list("abc"))[site]), np.where(ill, "ill", "well")
+
+
+@pytest.fixture(scope="module")
+def table():
+    return confounded()
+
+
+@pytest.fixture(scope="module")
+def fitted(table):
+    X, y = table
+    return FeatureSelector().fit(X, y, given=["site", "age"])
+
+
+def test_only_what_adds_to_the_given_columns_is_kept(table, fitted):
+    X, y = table
+    without = select_features(X.drop(columns=["age", "site"]), y)
+    assert {"c2", "c3", "c4"} <= set(without.names[without.support])
+    assert list(fitted.get_feature_names_out()) == ["marker", "age", "site"]
+    assert (fitted.n_given_, fitted.n_relevant_, fitted.n_sufficient_) == (2, 1, 1)
+
+
+def test_given_columns_come_first_are_kept_and_are_not_tested(table, fitted):
+    ranking = fitted.to_ranking()
+    assert list(ranking.names[ranking.order[:3]]) == ["site", "age", "marker"]
+    given = np.isin(ranking.names, ["age", "site"])
+    assert (np.isnan(fitted.pvalues_) == given).all() and (np.isnan(fitted.qvalues_) == given).all()
+    assert [ranking.line_of(j) for j in ranking.order[:4]] == ["given", "given", "sufficient", ""]
+    assert ranking.headline() == "Beyond 'site' and 'age', keep 1 (of 8): marker."
+    assert "Given are 'site' and 'age'" in fitted.explanation_ and "Kept 1 of 8" in fitted.explanation_
+    assert 0.1 < fitted.given_share_ < 0.6
+
+
+def test_columns_beside_the_table_give_the_same_answer(table, fitted):
+    X, y = table
+    own = X.drop(columns=["age", "site"])
+    beside = FeatureSelector().fit(own, y, given=X[["site", "age"]])
+    assert beside.n_given_ == 0 and beside.n_features_in_ == 8 and len(beside.ranking_) == 8
+    assert list(beside.get_feature_names_out()) == ["marker"]
+    assert beside.transform(own).shape == (240, 1)
+    assert beside.to_ranking().given == ("site", "age")
+    problems = read_problem(own, y, given=X[["site", "age"]]), read_problem(X, y, given=["site", "age"], any_type=True)
+    one, other = (linear_pvalues(Evidence.of(problem))[:8] for problem in problems)
+    np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_arrays_and_series_are_further_columns_too(table):
+    X, y = table
+    cells, given = X.iloc[:, :8].to_numpy(), X[["age"]].to_numpy()
+    by_array = FeatureSelector("linear_search", n_features_to_select="relevant").fit(cells, y, given=given)
+    by_series = FeatureSelector("linear_search", n_features_to_select="relevant").fit(X.iloc[:, :8], y, given=X["age"])
+    by_place = FeatureSelector("linear_search", n_features_to_select="relevant").fit(
+        np.column_stack([cells, given]), y, given=[8]
+    )
+    assert by_array.to_ranking().given == ("given_1",) and by_series.to_ranking().given == ("age",)
+    np.testing.assert_array_equal(by_array.pvalues_, by_series.pvalues_)
+    np.testing.assert_array_equal(by_array.support_, by_place.support_[:8])
+    assert not hasattr(by_array, "feature_names_in_") and by_array.transform(cells).shape[1] == 1
+
+
+@pytest.mark.parametrize("n_groups", [None, 10])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_residuals_are_those_of_fits_without_the_row_or_its_group(n_groups, weighted):
+    rng = np.random.default_rng(1)
+    n = 30
+    basis, table = rng.normal(size=(n, 4)), rng.normal(size=(n, 3)) + 1e3
+    weights = rng.uniform(0.5, 2.0, n) if weighted else None
+    weights = None if weights is None else weights / weights.mean()
+    groups = None if n_groups is None else rng.integers(n_groups, size=n)
+    regression = Regression(basis, weights, groups)
+    found = regression.residuals(table)
+    np.testing.assert_allclose(found, left_out_residuals(basis, table, weights, groups), rtol=1e-6, atol=1e-8)
+    assert (regression.residuals(np.full((n, 1), 7.0)) == 0).all()
+    inside = regression.residuals(basis[:, :1] * 5 + 3)
+    assert np.abs(inside).max() < 0.05
+
+
+def test_one_penalty_for_the_scores_of_one_target():
+    """The scores of classes sum to zero, and those without what is given do too: no further dimension to test."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(90, 3)), columns=["a", "b", "age"])
+    evidence = Evidence.of(read_problem(X, rng.integers(3, size=90), given="age"))
+    assert np.linalg.matrix_rank(evidence.scores, tol=1e-6) == 2
+    assert (evidence.columns[:, 2] == 0).all() and (evidence.scores**2).mean() == pytest.approx(1)
+
+
+def test_the_basis_has_curves_levels_and_products(table):
+    X, y = table
+    both, age, site = (
+        basis_of(read_problem(X, y, given=one, any_type=True)) for one in (["age", "site"], "age", "site")
+    )
+    assert site.shape[1] == 3 and age.shape[1] >= 7
+    assert both.shape[1] > age.shape[1] + site.shape[1]
+    for basis in (both, age, site):
+        np.testing.assert_allclose(basis.mean(axis=0), 0, atol=1e-9)
+
+
+@pytest.mark.parametrize("rows", ["plain", "groups", "weights"])
+def test_pvalues_are_uniform_for_columns_that_only_follow_what_is_given(rows):
+    """Also with a curve, with groups whose rows are alike, and with weights."""
+    pvalues = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        n = 160
+        groups = np.repeat(np.arange(n // 4), 4) if rows == "groups" else None
+        age = rng.normal(size=n) if groups is None else np.repeat(rng.normal(size=n // 4), 4) + rng.normal(size=n)
+        y = (rng.random(n) < 1 / (1 + np.exp(-2 * np.sin(age)))).astype(int)
+        X = np.sin(age)[:, None] + rng.normal(size=(n, 8))
+        weights = rng.uniform(0.5, 2, n) if rows == "weights" else None
+        problem = read_problem(X, y, given=age[:, None], groups=groups, sample_weight=weights)
+        for part, _, _ in varying_parts(problem):
+            pvalues.append(linear_pvalues(Evidence.of(part))[:8])
+    values = np.concatenate(pvalues)
+    assert kstest(values, "uniform").pvalue > 0.001
+    assert (values < 0.01).mean() < 0.06
+
+
+@pytest.mark.parametrize("target", ["numbers", "memberships", "ordered", "intervals", "several", "positives", "few"])
+def test_every_kind_of_target(target):
+    X, y = confounded(160, seed=3)
+    rng = np.random.default_rng(0)
+    ill = (y == "ill").astype(float)
+    number = 2 * ill + X["c0"].to_numpy() * 0 + rng.normal(0, 0.3, 160)
+    targets = {
+        "numbers": number,
+        "memberships": np.column_stack([0.1 + 0.8 * ill, 0.9 - 0.8 * ill]),
+        "ordered": dubio.ordered_classes(np.where(ill > 0, rng.choice(["b", "c"], 160), "a"), order=["a", "b", "c"]),
+        "intervals": dubio.interval_targets(number, np.where(rng.random(160) < 0.2, np.inf, number)),
+        "several": dubio.several_targets({"one": y, "two": number}),
+        "positives": dubio.positive_unlabelled(np.where(ill * rng.random(160) > 0.3, 1, 0), positive=1),
+        "few": np.where(rng.random(160) < 0.5, y, None),
+    }
+    fitted = FeatureSelector(max_rows=None).fit(X, targets[target], given=["age", "site"])
+    assert "marker" in fitted.get_feature_names_out()
+    assert fitted.ranking_[list(X).index("age")] == 1 and fitted.n_given_ == 2
+
+
+def test_missing_cells_of_given_columns_are_filled_as_elsewhere(table):
+    X, y = table
+    X = X.copy()
+    X.loc[::7, "age"] = np.nan
+    X.loc[::11, "site"] = None
+    fitted = FeatureSelector().fit(X, y, given=["age", "site"])
+    assert "marker" in fitted.get_feature_names_out() and np.isfinite(fitted.scores_).all()
+
+
+def test_a_column_that_follows_from_what_is_given_is_nothing(table):
+    X, y = table
+    X = X.assign(days=365.25 * X["age"], same=X["site"])
+    fitted = FeatureSelector().fit(X, y, given=["age", "site"])
+    assert (fitted.pvalues_[[list(X).index(name) for name in ("days", "same")]] > 0.9).all()
+
+
+def test_nothing_adds_to_what_is_given(table):
+    X, y = table
+    with pytest.warns(dubio.InputWarning):
+        fitted = FeatureSelector().fit(X[["n0", "c0", "age"]], y, given="age")
+    ranking = fitted.to_ranking()
+    assert ranking.headline() == "No feature stands out: nothing in the table clearly adds to 'age'."
+    assert list(ranking.without_handed_on().support) == [False, False, True]
+
+
+def test_counts_are_of_the_other_columns(table):
+    X, y = table
+    for method in ("auto", "linear_search"):
+        fitted = FeatureSelector(method, n_features_to_select=2).fit(X, y, given="age")
+        assert fitted.n_features_ == 3 and fitted.support_[list(X).index("age")]
+    with pytest.raises(InputError, match="the table has 9 features"):
+        FeatureSelector(n_features_to_select=10).fit(X, y, given="age")
+
+
+def test_the_answer_does_not_depend_on_the_order_of_the_rows(table):
+    X, y = table
+    order = np.random.default_rng(5).permutation(len(y))
+    one, other = (
+        relevance_of(read_problem(X.iloc[o], y[o], given=["age", "site"], any_type=True))
+        for o in (np.arange(len(y)), order)
+    )
+    np.testing.assert_allclose(one.pvalues, other.pvalues, rtol=1e-6)
+
+
+def test_the_table_is_not_changed_and_residuals_are_computed_once(table):
+    X, y = table
+    problem = read_problem(X, y, given="age", any_type=True)
+    before = problem.X.copy()
+    assert without_given(problem) is without_given(problem)
+    np.testing.assert_array_equal(problem.X, before)
+    assert without_given(read_problem(X, y, any_type=True)).given is None
+    assert 0 < explained_by_given(problem) < 1
+
+
+def test_stability_and_tolerance(table):
+    X, y = table
+    X, given = X[["marker", "n0", "c4"]], X[["age"]]
+    selector = FeatureSelector("linear_search", n_features_to_select="relevant")
+    sure = stability(selector, X, y, given=given, n_draws=4, random_state=0)
+    assert sure.names.tolist() == ["marker", "n0", "c4"] and sure.frequency[0] == 1 and sure.frequency[2] < 1
+    found = label_tolerance(X, y, given=given)
+    assert found.kept.tolist() == [True, False, False] and found.random[0] > 0 and np.isnan(found.worst).all()
+    assert found.no_worst == "with given columns"
+    fitted = selector.fit(X, y, given=given)
+    with pytest.raises(InputError, match="given is missing"):
+        fitted.tolerance(X, y)
+    assert fitted.tolerance(X, y, given=given).kept.tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("agee", "given names 'agee', which is not a column of the table: did you mean 'age'"),
+        (12, "given names column 12, but the table has columns 0 to 9"),
+        (["age", "age"], "names a column twice"),
+        ([], "names no column"),
+        ([True], "holds True"),
+        (1.5, "is a float"),
+        (np.arange(240.0), "240 entries, as many as the table has rows"),
+        (list(range(240)), "are these names of columns, or their values"),
+        (pd.DataFrame({"age": np.arange(240)}), "has a column 'age', which is also a column of the table"),
+        (pd.DataFrame({"a": np.ones(240)}), "'a', which has only one value"),
+        (np.ones((20, 1)), "has 20 rows, but the table has 240"),
+        (pd.DataFrame({"nr": [f"p{i}" for i in range(240)]}), "'nr', which cannot be used"),
+        (pd.DataFrame({"nr": ["a"] * 237 + ["b", "c", "d"]}), "have a single row"),
+        (list(confounded()[0]), "names all columns"),
+    ],
+)
+def test_what_cannot_be_given_is_refused(table, given, message):
+    X, y = table
+    with pytest.raises(InputError) as error:
+        FeatureSelector().fit(X, y, given=given)
+    assert message in str(error.value).replace('"', "'"), error.value
+
+
+def test_given_needs_a_target_and_a_search(table):
+    X, y = table
+    with pytest.raises(InputError, match="given needs a target"):
+        FeatureSelector().fit(X, given="age")
+    with pytest.raises(InputError, match="given cannot be used with pairs"):
+        FeatureSelector().fit(X, must_link=[[0, 1]], given="age")
+    with pytest.raises(InputError, match="given cannot be used by 'fisher'"):
+        FeatureSelector("fisher").fit(X, y, given="age")
+    with pytest.raises(InputError, match="cannot be combined with given columns"):
+        FeatureSelector(redundancy=0.5).fit(X, y, given="age")
+    with pytest.raises(InputError, match="copy of the target"):
+        FeatureSelector().fit(X.assign(code=np.where(y == "ill", "x", "z")), y, given=["age", "code"])
+    with pytest.raises(InputError, match="one of several columns of a feature"):
+        FeatureSelector(feature_groups={"both": ["n0", "n1"]}).fit(X, y, given="n0")
+
+
+def test_the_command(table, tmp_path, capsys):
+    X, y = table
+    path = tmp_path / "table.csv"
+    X[["marker", "n0", "c4", "age"]].assign(site=X["site"], dx=y).to_csv(path, index=False)
+    page = tmp_path / "page.html"
+    words = ["rank", str(path), "-t", "dx", "--given", "age,site", "--report", str(page), "--stability", "0"]
+    assert run(words) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Beyond 'age' and 'site', keep 1 (of 3): marker." in printed and "1 age given" in printed
+    assert "Beyond &#39;age&#39; and &#39;site&#39;" in page.read_text(encoding="utf-8")
+    for given, message in (("dx", "--given names 'dx', which --target uses"), ("agee", "did you mean 'age'?")):
+        assert run(["rank", str(path), "-t", "dx", "--given", given]) == 2
+        assert message in capsys.readouterr().err
