@@ -391,7 +391,7 @@ class Call(SimpleNamespace):
 
     def settings(self) -> dict[str, Any]:
         """What was asked: the options that were given, by their flags, without those that say where or how to write."""
-        asked = {one.flag: getattr(self, name) for name, one in self.given().items() if one.flags}
+        asked = {one.flag: getattr(self, name) for name, one in self.chosen().items() if one.flags}
         return {flag: value for flag, value in asked.items() if flag not in _HOW_TO_WRITE}
 
     def check(self) -> None:
