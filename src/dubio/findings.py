@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dubio.errors import quoted
@@ -123,6 +123,11 @@ class Findings:
     notes: tuple[Note, ...] = ()
     #: Weight of the penalty on features that resemble better ones.
     redundancy: float | None = None
+
+    def without_cells(self) -> Findings:
+        """The same without alerts, notes and reasons, which may quote cells of the table."""
+        reasons = dict.fromkeys(self.ranking.left_out, say("not usable"))
+        return replace(self, ranking=replace(self.ranking, left_out=reasons), alerts=(), columns=(), notes=())
 
     def explanation(self) -> str:
         """How the target was read, which method was chosen and why, and how many features were kept and why."""

@@ -378,6 +378,8 @@ SENTENCES: dict[str, str] = {
     "Categories: bars show how many rows of each class have each of them.",
     "drawn for nothing": "Numbers: filled curves are densities, dots are rows, the vertical line is the median. "
     "Categories: bars show how many rows have each of them.",
+    "drawn without rows": "Each bar shows how many rows lie between two limits, or have a category; what fewer than "
+    "{fewest} rows share is not shown.",
     "drawn for memberships": "Every row counts for each class according to its probability.",
     "drawn for several": "Each feature is drawn against one target, which its caption names: the one with its smallest "
     "p-value. If the target is a number, dots are rows and the line is the running mean; categories have a bar from "
@@ -458,6 +460,61 @@ SENTENCES: dict[str, str] = {
     "table looked at": "Columns of {table}",
     "columns with problems": "{n} {n:column|columns} cannot be used as {n:it is|they are}:",
     "counted rows": "only counts the rows",
+    "not usable": "it could not be used",
+    # The paper kit: methods and results. Square brackets hold the keys of cited works.
+    "paper table": "The table ({table}) had {rows:,} {rows:row|rows} and {columns:,} {columns:column|columns} that "
+    "could be selected",
+    "paper labelled": "{target} was the target: {described}",
+    "paper unlabelled": "In {unlabelled:,} {unlabelled:row|rows}, the target was not known",
+    "paper left out": "{left_out:One column|Columns} that could not be used {left_out:was|were} left out: "
+    "{left_out:20}",
+    "paper missing cells": "{missing:,} {missing:cell|cells} of the table ({missing_percent:.1f} %) had no value; they "
+    "were filled with {filled_with} before features were ranked",
+    "paper no missing cells": "No cell of the table was missing",
+    "paper groups": "Rows with the same {groups} belong together ({n_groups:,} groups): tests compared whole groups, "
+    "or rows within a group, and no row was predicted from a row of its own group",
+    "paper weights": "Each row counted with the weight in {weights}",
+    "paper sampled": "A random sample of {used:,} rows was used",
+    "paper method": "Features were ranked by {method} of dubio {dubio} ({does})",
+    "paper tested together": "Each feature was tested for a relation with the target: alone, by a linear test whose "
+    "law has the variance of all permutations and by a smooth test with permutations, joined by the Cauchy rule; and "
+    "together with others, on rows that the search had not seen",
+    "paper tested alone": "Each score was compared with the scores that chance alone would give",
+    "paper false discoveries": "Features were called related to the target at a false-discovery rate of {alpha:g} %; "
+    "the smallest q-value had to reach half of it",
+    "paper not tested": "The number of features was chosen beforehand; they were not tested",
+    "paper effects": "The effect of a feature is its concordance with the target: the share of pairs of rows in which "
+    "the higher value goes with the higher target (50 % is no effect), with a 95 % interval",
+    "paper stability": "The selection was repeated on {draws} resamples of the rows",
+    "paper evaluation": "The worth of the selection to {model} was measured by nested cross-validation with {folds} "
+    "folds: features were selected anew without the rows on which the model was tested",
+    "paper audit": "Labels were compared with the predictions of models that had not seen them in training",
+    "paper software": "The analysis was done with dubio {dubio}, Python {python}, NumPy {numpy}, SciPy {scipy} and "
+    "scikit-learn {scikit_learn}",
+    "paper repeat": "Random numbers began with seed {seed}; run.toml holds all settings, and dubio rerun repeats the "
+    "analysis",
+    "paper flow": "Of {rows:,} rows, {labelled:,} had a known target, and of {columns:,} columns, {ranked:,} were "
+    "ranked",
+    "paper kept": "{n} {n:feature was|features were} selected: {kept:20}",
+    "paper sufficient": "The first {enough} predict the target as well as all {related}",
+    "paper nothing stands out": "No feature was found to be related to the target at a false-discovery rate of "
+    "{alpha:g} %",
+    "paper feature": "{name}: rank {rank}, p = {pvalue}, q = {qvalue}",
+    "paper feature with effect": "{name}: rank {rank}, concordance {effect:.0f} % ({low:.0f} to {high:.0f} %, "
+    "{direction}), p = {pvalue}, q = {qvalue}",
+    "paper feature untested": "{name}: rank {rank}",
+    "paper not causal": "The analysis shows that features and target are related, not that one causes the other",
+    "paper no evidence": "Features that were not selected may be related to the target, too: too little evidence is "
+    "not evidence of no relation",
+    "paper must say": "You must say: {what}",
+    "paper no cutpoints": "No cutpoint was used: columns of numbers were tested as they are",
+    "rerun the same": "Every file is the same, byte by byte",
+    "rerun differs": "{names:This file differs|These files differ}: {names:20}",
+    "rerun changed file": "The {what} ({path}) is not the file that was analysed",
+    "rerun changed version": "{name} was {before}, and is {now} now",
+    "rerun moved": "Came in: {came:10}. Went out: {went:10}. The largest change of a rank is {far} ({name})",
+    "kit written": "paper kit written to {path}",
+    "no word file": "paper.docx was not written: pip install 'dubio[paper]'",
     # What only the command says. Errors have their own remedies in ``dubio_app/command/wording.py``.
     "no target": "there is no --target: features are ranked only by the structure of the table",
     "counts rows": "column {name!q} was left out: it only counts the rows",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -94,6 +95,23 @@ class KeptColumn:
             column = replace(column, levels=written, filled_with=str(levels[np.argmax(counts)]))
         return replace(column, shares=tuple((column.counts(present) / len(present)).tolist()))
 
+    @classmethod
+    def anonymous_of(cls, name: str, values: Floats, levels: Sequence[str] = ()) -> KeptColumn:
+        """The description of a column without what few rows share; of categories, the values are their codes."""
+        missing = np.isnan(values)
+        cells = _Cells(values, missing, "number")
+        if levels:
+            texts = np.full(len(values), None, dtype=object)
+            texts[~missing] = [levels[int(code)] for code in values[~missing]]
+            cells = _Cells(texts, missing, "category", levels=tuple(levels))
+        return cls.of(name, cells).anonymous(cells.values[~missing])
+
+    def in_bins(self) -> tuple[list[str], Floats, list[str]]:
+        """The parts or categories in words, their shares, and these as text."""
+        names = list(self.levels) or [f"{low:g} to {high:g}" for low, high in pairwise(self.limits)]
+        shares = np.asarray(self.shares[: len(names)])
+        return names, shares, [f"{100 * share:.0f} %" for share in shares]
+
     def counts(self, present: NDArray[Any]) -> NDArray[np.int64]:
         """Number of values in each part, or in each category; of categories, those that are new come last."""
         if self.levels:
@@ -107,24 +125,26 @@ class KeptColumn:
 
     def anonymous(self, present: NDArray[Any]) -> KeptColumn:
         """The same without what fewer than five rows share: no rare category, no number that only few rows have."""
+        if 0 < self.n_missing < FEWEST_ROWS:
+            return replace(self, n_missing=0, n_values=self.n_values + self.n_missing).anonymous(present)
         if self.levels:
             counts = self.counts(present)[: len(self.levels)]
             common = np.flatnonzero(counts >= FEWEST_ROWS).tolist()
-            levels, shares = tuple(self.levels[j] for j in common), tuple(_rounded(self.shares[j]) for j in common)
+            levels, shares = tuple(self.levels[j] for j in common), tuple(rounded(self.shares[j]) for j in common)
             filled = self.filled_with if self.filled_with in levels else None
             return replace(self, levels=levels, shares=shares, filled_with=filled)
         if not self.limits:
             return self
         values, counts = np.unique(present.astype(np.float64), return_counts=True)
         rare = set(values[counts < FEWEST_ROWS].tolist())
-        limits = sorted({limit for limit in map(_rounded, self.limits) if limit not in rare})
+        limits = sorted({limit for limit in map(rounded, self.limits) if limit not in rare})
         column = replace(self, limits=tuple(limits))
         while len(limits) > 2 and (few := np.flatnonzero(column.counts(present) < FEWEST_ROWS)).size:
             limits.pop(min(int(few[0]) + 1, len(limits) - 2))
             column = replace(column, limits=tuple(limits))
-        filled = None if self.filled_with is None or _rounded(self.filled_with) in rare else _rounded(self.filled_with)
+        filled = None if self.filled_with is None or rounded(self.filled_with) in rare else rounded(self.filled_with)
         of_parts = (column.counts(present) / max(1, len(present))).tolist()
-        return replace(column, filled_with=filled, shares=tuple(map(_rounded, of_parts)))
+        return replace(column, filled_with=filled, shares=tuple(map(rounded, of_parts)))
 
 
 class _Cells(NamedTuple):
@@ -137,7 +157,8 @@ class _Cells(NamedTuple):
     levels: tuple[str, ...] = ()
 
 
-def _rounded(number: Any) -> Any:
+def rounded(number: Any) -> Any:
+    """A number with three digits; anything else as it is."""
     return float(f"{number:.{_DIGITS}g}") if isinstance(number, float) else number
 
 

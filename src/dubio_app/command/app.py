@@ -91,6 +91,22 @@ def look(call: Call) -> None:
         look_at_table(call)
 
 
+def rerun(call: Call) -> None:
+    """Repeat the analysis of a paper kit, and say whether anything is different.
+
+    \b
+    Examples:
+      dubio rank patients.csv --target diagnosis --paper paper
+      dubio rerun paper
+      dubio rerun paper --table /data/patients.csv
+    """
+    from dubio_app.command.output import hushed
+    from dubio_app.paper.rerun import rerun as repeat
+
+    with hushed(quiet=False):
+        repeat(call)
+
+
 def methods(call: Call) -> None:
     """List the methods: what each needs and what it does."""
     from dubio.methods.register import METHODS
@@ -130,7 +146,7 @@ def make_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True)(_function("dubio", version))
-    for work in (rank, audit, look, apply, methods, demo):
+    for work in (rank, audit, look, apply, rerun, methods, demo):
         app.command(work.__name__)(_function(work.__name__, work))
     for further in sorted(entry_points(group="dubio.commands"), key=lambda entry: entry.name):
         app.add_typer(further.load(), name=further.name)

@@ -31,10 +31,14 @@ def apply_selection(call: Call) -> None:
     tell(list(file.notes), quiet=call.quiet)
 
 
-def save_selection(run: Run) -> None:
-    """Write the selection of a run."""
+def selection_of(run: Run) -> Selection:
+    """The selection of a run, as it is saved."""
     call, question = run.call, run.question
     more: dict[str, Any] = {"target": question.asked, "options": call.settings(), "read": question.features}
-    selection = Selection.of(run.selector, question.feature_table, **more)
-    write_whole(call.save_selection, selection.as_json())
-    run.notes.append(f"{note('selection written', path=call.save_selection)}.")
+    return Selection.of(run.selector, question.feature_table, anonymous=call.no_rows, **more)
+
+
+def save_selection(run: Run) -> None:
+    """Write the selection of a run."""
+    write_whole(run.call.save_selection, selection_of(run).as_json())
+    run.notes.append(f"{note('selection written', path=run.call.save_selection)}.")

@@ -204,6 +204,8 @@ _to_make = partial(Option, passed="make")
 #: All options, in the order of the help.
 OPTIONS = (
     Option("--version", commands="dubio").means("Print the version."),
+    Option("FOLDER", commands="rerun").means("Folder that dubio rank --paper wrote."),
+    Option("--table PATH", commands="rerun").means("Where the table is now, if it moved."),
     Option("SELECTION", commands="apply").means("File that dubio rank --save-selection wrote."),
     Option("TABLE", commands=_FILES).means(
         "CSV, TSV (also .gz), Excel, JSON lines, Parquet or Feather file; - reads CSV from standard input."
@@ -335,11 +337,19 @@ OPTIONS = (
     _of_sample(
         "--device", choices=("cpu", "cuda", "auto"), default="cpu", passed="make", code="never", only=("cuda",)
     ).means("Where distances are computed: cuda is a GPU, auto uses it for large tables."),
-    _of_sample("--report -r OUT.html", commands=_BOTH).means("Write a report (a web page)."),
+    _of_sample("--report -r OUT.html", commands=_BOTH).means(
+        "Write a report: a web page, or a PDF if the name ends in .pdf (Chromium prints it)."
+    ),
     Option("--report -r OUT.html", default="dubio-demo.html", commands="demo").means("Where to write the report."),
     _of_all("--save-table OUT.csv").means("Write a table with only the kept columns and the target."),
     _of_all("--save-selection OUT.json").means(
         "Write which columns were kept and what they held, without any row: dubio apply uses it on the next table."
+    ),
+    _of_all("--paper FOLDER").means(
+        "Write what a paper needs: methods, results, tables, figures, a checklist, and what dubio rerun repeats."
+    ),
+    _of_all("--no-rows").means(
+        "Write no row, no name of a row and nothing that fewer than five rows share into reports, kits and selections."
     ),
     Option("--save OUT.csv", commands="apply", required="apply").means("Where to write the kept columns."),
     Option("--stream/--no-stream").means(
@@ -357,7 +367,7 @@ OPTIONS = (
 
 #: The options that do not change the answer.
 _HOW_TO_WRITE = {one.flag for one in OPTIONS if one.value.startswith("OUT.")}
-_HOW_TO_WRITE |= {"--jobs", "--json", "--csv", "--top", "--quiet", "--debug"}
+_HOW_TO_WRITE |= {"--jobs", "--json", "--csv", "--top", "--quiet", "--debug", "--paper"}
 
 
 def options_of(command: str) -> list[Option]:
@@ -390,9 +400,9 @@ class Call(SimpleNamespace):
         return {one.name: one for one in options_of(self.command) if getattr(self, one.name) != one.unset}
 
     def settings(self) -> dict[str, Any]:
-        """What was asked: the options that were given, by their flags, without those that say where or how to write."""
-        asked = {one.flag: getattr(self, name) for name, one in self.chosen().items() if one.flags}
-        return {flag: value for flag, value in asked.items() if flag not in _HOW_TO_WRITE}
+        """The options that were given and may change the answer, by their names."""
+        given = {name: getattr(self, name) for name, one in self.chosen().items() if one.flag not in _HOW_TO_WRITE}
+        return {name: value for name, value in given.items() if name != "table"}
 
     def check(self) -> None:
         """Raise if options contradict or exclude each other, or need others."""

@@ -190,6 +190,23 @@ def require_places(call: Call) -> None:
     for table in (call.save_table, call.save):
         if table:
             table_format(table)
+    if call.report:
+        from dubio_app.report.pdf import browser, is_pdf
+
+        _ = is_pdf(call.report) and browser()
+    if call.paper:
+        _require_kit_folder(Path(call.paper))
+
+
+def _require_kit_folder(folder: Path) -> None:
+    """Raise if the folder of a paper kit cannot be written, or holds something else than a kit."""
+    shown = f"--paper: {quoted(folder)}"
+    if folder.is_file():
+        raise UserError(f"{shown} is a file: give the name of a folder.")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "run.toml").is_file():
+        raise UserError(f"{shown} holds other files: give the name of a new folder.")
+    if not folder.parent.is_dir() or not os.access(folder if folder.is_dir() else folder.parent, os.W_OK):
+        raise UserError(f"{shown} cannot be written.")
 
 
 def _require_writable(path: str) -> None:

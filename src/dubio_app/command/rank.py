@@ -37,6 +37,23 @@ def rank_table(call: Call) -> None:
 
 def rank_frame(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> None:
     """Rank the features of a table in memory, which may be a sample ``drawn`` of the rows of the file."""
+    run = run_of(file, call, drawn)
+    if call.report:
+        run.audit = trust.audit_labels(run)
+        trust.write_report(run)
+    if call.save_table:
+        _save_table(run)
+    if call.save_selection:
+        save_selection(run)
+    if call.paper:
+        from dubio_app.paper.kit import write_kit  # which draws with matplotlib
+
+        write_kit(run, rows_of(run))
+    _print(run)
+
+
+def run_of(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> Run:
+    """Rank the features, and find out how far the answer can be trusted."""
     question = Question(file, call)
     notes = list(question.notes)
     if drawn is not None:
@@ -61,14 +78,9 @@ def rank_frame(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> N
     run.stability, run.tolerance = trust.resample(run), trust.tolerate(run)
     run.fingerprints, run.corrected = trust.look_for_fingerprints(run), trust.before_and_after(run)
     run.evaluation = trust.evaluate(run)
-    if call.report:
-        run.audit = trust.audit_labels(run)
-        trust.write_report(run)
-    if call.save_table:
-        _save_table(run)
-    if call.save_selection:
-        save_selection(run)
-    _print(run)
+    if call.no_rows:
+        run.findings = run.findings.without_cells()
+    return run
 
 
 def _save_table(run: Run) -> None:
@@ -87,8 +99,8 @@ def _save_table(run: Run) -> None:
     run.notes.append(saved)
 
 
-def _rows(run: Run) -> Rows:
-    """One dictionary per feature, best first, with what was found about it."""
+def rows_of(run: Run) -> Rows:
+    """One dictionary per feature that was ranked, best first, with what was found about it."""
     ranking, order = run.selector.to_ranking(), run.selector.to_ranking().order
     columns = {} if run.tolerance is None else run.tolerance.columns()
     columns |= run.fingerprints.columns() if trust.who_labelled(run) else {}
@@ -96,7 +108,7 @@ def _rows(run: Run) -> Rows:
     if run.stability is not None:
         for name in ("rank_low", "rank_median", "rank_high", "frequency"):
             frame[name] = getattr(run.stability, name)[order]
-    return records(frame)
+    return records(frame)[: run.findings.ranking.n_ranked]
 
 
 def _print(run: Run) -> None:
@@ -104,7 +116,7 @@ def _print(run: Run) -> None:
     call, selector, notes = run.call, run.selector, run.notes
     full = run.findings.ranking
     ranking = full.without_left_out()
-    rows = _rows(run)[: len(ranking.names)]
+    rows = rows_of(run)
     evaluated, alerts = [], wording.alert_lines(run.findings.alerts, dropped=call.drop_leaks)
     if run.evaluation is not None:  # the answer names the sufficient features first: say which ones the folds keep
         wishes = {"relevant": "related to the target", "sufficient": "that suffice"} if ranking.n_relevant else {}

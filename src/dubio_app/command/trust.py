@@ -209,6 +209,7 @@ def write_report(run: Run) -> None:
     """Write the page of a run."""
     from dubio_app.report import render_report
     from dubio_app.report.findings import gather_problem, written_cells
+    from dubio_app.report.pdf import is_pdf, printed
 
     call, question, selector = run.call, run.question, run.selector
     found = ("stability", "audit", "tolerance", "fingerprints", "corrected", "evaluation", "notes")
@@ -217,6 +218,9 @@ def write_report(run: Run) -> None:
         more["model"] = wording.model_of(run)
     asking = (alert for alert in run.findings.alerts if not alert.asks_nothing)
     about_labels = call.command == "audit"
+    if call.no_rows:
+        ranking = replace(selector.to_ranking().without_handed_on(), left_out=run.findings.ranking.left_out)
+        more |= {"notes": (), "explanation": run.findings.explanation(), "ranking": ranking, "no_rows": True}
     with step("writing the report"):
         findings = gather_problem(
             selector,
@@ -224,13 +228,14 @@ def write_report(run: Run) -> None:
             table_name="standard input" if call.table == "-" else Path(call.table).name,
             target_name=question.asked,
             asked=question.asked_in_quotes,
-            code=question.python(),
+            code="" if call.no_rows else question.python(),
             command=call.words,
             alerts=wording.alert_records(asking, audit=about_labels, dropped=call.drop_leaks),
-            identifiers={name: question.table[name].tolist() for name in call.id},
-            written=written_cells(question.table),
+            identifiers={} if call.no_rows else {name: question.table[name].tolist() for name in call.id},
+            written={} if call.no_rows else written_cells(question.table),
             about_labels=about_labels,
             **more,
         )
-        write_whole(call.report, render_report(findings))
+        page = render_report(findings)
+        write_whole(call.report, printed(page) if is_pdf(call.report) else page)
     run.notes.append(f"{note('report written', path=call.report)}.")

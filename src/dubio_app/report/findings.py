@@ -52,6 +52,8 @@ class Findings:
     identifiers: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     written: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     about_labels: bool = False
+    #: Whether nothing is shown that fewer than five rows share.
+    no_rows: bool = False
 
     def say(self, code: str, **facts: Any) -> str:
         """The sentence of a code, with its facts."""
@@ -167,9 +169,9 @@ def written_cells(table: Any) -> dict[str, list[Any]]:
     return {str(table.columns[place]): table.iloc[:, place].tolist() for place in texts}
 
 
-def gather_problem(selector: Any, problem: Problem, **more: Any) -> Findings:
-    """The same as :func:`gather`, for a problem."""
-    ranking = selector.to_ranking().without_handed_on()
+def gather_problem(selector: Any, problem: Problem, *, ranking: Ranking | None = None, **more: Any) -> Findings:
+    """The same as :func:`gather`, for a problem; ``ranking`` takes the place of the selector's own."""
+    ranking = selector.to_ranking().without_handed_on() if ranking is None else ranking
     if problem.n_features != len(ranking.names):
         there = counted(len(ranking.names), "feature")
         raise InputError("X", f"has shape {problem.X.shape}, but the selector was fitted on {there}")

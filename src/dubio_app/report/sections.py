@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from dubio.scores.consensus import likenesses
 from dubio.table.scaling import fill_missing, standardize
 from dubio.target.knowledge import Supervision
 from dubio.trust.fingerprints import annotators_in_words
+from dubio.trust.selection import FEWEST_ROWS, KeptColumn
 from dubio.words import sentence
 from dubio_app.report import tables
 from dubio_app.report.findings import Findings
@@ -91,6 +93,11 @@ def _limits(findings: Findings) -> list[str]:
 # ---- the sections ----------------------------------------------------------------------------------------------------
 
 
+def _fewest(findings: Findings) -> int:
+    """Fewest rows of a class that is shown."""
+    return FEWEST_ROWS if findings.no_rows else 0
+
+
 def _figure(chart: Chart, caption: str = "") -> Part:
     return {"figure": figure(chart), "caption": caption}
 
@@ -151,6 +158,10 @@ def _evaluation(findings: Findings) -> Iterator[Part]:
 
 def _drawn(findings: Findings) -> Iterator[Part]:
     known = findings.supervision
+    if findings.no_rows:
+        yield {"text": findings.say("drawn without rows", fewest=FEWEST_ROWS)}
+        yield {"figures": [_figure(_bins_of(findings, j)) for j in findings.order[:_DRAWN].tolist()]}
+        return
     values, classes, _ = known.as_drawn()
     drawn = "several" if known.targets else "numbers" if values.ndim == 1 else "classes" if classes else "nothing"
     sentences = [findings.say(f"drawn for {drawn}")]
@@ -190,6 +201,13 @@ def _feature_chart(findings: Findings, feature: int, name: str, target: str, kno
     if levels:
         return feature_charts.categories_by_class(name, values, levels, drawn, classes, order)
     return feature_charts.numbers_by_class(name, values, drawn, classes, order)
+
+
+def _bins_of(findings: Findings, feature: int) -> Chart:
+    """How many rows have each category, or lie between two limits; of each there are enough rows to hide one."""
+    name, values, levels = str(findings.ranking.names[feature]), findings.table[:, feature], findings.levels(feature)
+    chart = charts.share_chart(name, *KeptColumn.anonymous_of(name, values, levels).in_bins())
+    return replace(chart, small=True)
 
 
 def _shorten(text: object, length: int) -> str:
@@ -251,8 +269,12 @@ def _audit(findings: Findings) -> Iterator[Part]:
         return
     yield {"text": str(audit) if audit.doubtful.any() else f"{audit} {sentence(say('nearest'))}"}
     if isinstance(audit, LabelAudit) and audit.anchored:
-        names = [str(name) for name in audit.classes.tolist()]
-        yield _figure(rates_chart(say("rates"), names, audit.error_rates))
+        counts = np.bincount(audit.codes[audit.labelled], minlength=len(audit.classes))
+        common = np.flatnonzero(counts >= _fewest(findings))
+        names = [str(name) for name in audit.classes[common].tolist()]
+        yield _figure(rates_chart(say("rates"), names, audit.error_rates[common]))
+    if findings.no_rows:
+        return
     rows = tables.suspicious_rows(audit)
     yield {"text": how_rows_count(int(rows[0]) + 1) if len(rows) else ""}
     yield _data_table("suspects", say("suspects"), tables.suspects_table(findings, rows))
@@ -268,14 +290,14 @@ def rates_chart(title: str, names: list[str], rates: NDArray[np.float64]) -> Cha
 
 
 def _corrections(findings: Findings) -> Iterator[Part]:
-    if data := tables.corrections(findings):
+    if not findings.no_rows and (data := tables.corrections(findings)):
         yield {"name": "corrections", "data": data}
 
 
 def _labellers(findings: Findings) -> Iterator[Part]:
     """Features with fingerprints, and how annotators confuse classes."""
     say, found = findings.say, findings.fingerprints
-    if found is None:
+    if found is None or findings.no_rows:
         return
     yield {"text": say("labellers")}
     marked = [int(j) for j in findings.order if found.marked[j]][:_SHOWN]
@@ -294,11 +316,13 @@ def _labellers(findings: Findings) -> Iterator[Part]:
 def _labels(findings: Findings) -> Iterator[Part]:
     known = findings.supervision
     yield {"text": f"{known.describe()}."}
-    yield _table(findings.say("counts"), known.counts())
+    if not findings.no_rows:
+        yield _table(findings.say("counts"), known.counts())
     memberships, names, _ = known.as_drawn()
     if names:
         totals = memberships.sum(axis=0)
         order = np.argsort(-totals, kind="stable")[:_CLASSES]
+        order = order[totals[order] >= _fewest(findings)]
         classes, labels = [names[k] for k in order], [charts.tick_name(totals[k]) for k in order]
         yield _figure(charts.share_chart(findings.say("classes"), classes, totals[order], labels))
 

@@ -74,13 +74,14 @@ def _rounded(values: NDArray[Any], digits: int = 4) -> list[float | int | None]:
 def feature_table(findings: Findings) -> dict[str, Any]:
     """Every feature that could be used, best first."""
     ranking, order, sure = findings.ranking, findings.order, findings.stability
+    digits = 3 if findings.no_rows else 4
     extras, marks, tolerance = ranking.extras, findings.fingerprints, findings.tolerance
     columns = [
         _numbers("rank", ranking.ranking[order]),
         _texts("feature", ranking.names[order]),
         _texts("line", [ranking.line_of(int(j)) for j in order], "word"),
         _column("kept", ranking.support[order].astype(int).tolist(), "yes"),
-        _numbers("score low" if ranking.lower_is_better else "score high", ranking.scores[order]),
+        _numbers("score low" if ranking.lower_is_better else "score high", ranking.scores[order], digits),
     ]
     values = {key: found[order] for key, found in extras.items() if key in COLUMNS}
     columns += [_texts(key, own) if own.dtype == object else _numbers(key, own, 3) for key, own in values.items()]

@@ -1,0 +1,1 @@
+"""The paper kit: what a run says in a manuscript, and how to repeat it."""
