@@ -17,7 +17,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dubio
-from dubio import ConstrainedLaplacianScore, ConstraintScore, constrained_laplacian_score, constraint_score
+from dubio import (
+    ConstrainedLaplacianScore,
+    ConstraintScore,
+    constrained_laplacian_score,
+    constraint_score,
+    fisher_score,
+    weighted_laplacian_score,
+)
 from dubio.neighbors import graphs as cluster_graphs
 from dubio.scores.constraint import c4_score, class_graph, spec_score
 from dubio.scores.laplacian import laplacian_score
@@ -491,3 +498,24 @@ def test_no_label_at_all_is_told_for_dense_and_sparse_tables(convert):
         ConstraintScore().fit(X, [None] * 4)
     later = dubio.FisherScore().partial_fit(X, [None] * 4).partial_fit(X, ["a", "b", "a", "b"])
     np.testing.assert_allclose(later.scores_, dubio.fisher_score(X, ["a", "b", "a", "b"]))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_wls_of_equal_classes_is_a_function_of_fishers_score(n_classes):
+    """WLS = 1 / (K (1 + F) - 1); with unequal classes it is another function, so the test could fail."""
+    rng = np.random.default_rng(n_classes)
+    y = np.repeat(np.arange(n_classes), 30)
+    X = rng.normal(size=(len(y), 6)) * [1, 10, 1e-3, 1, 1, 1] + [0, 1e4, 0, 0, 0, 5] + y[:, None] * [0, 5, 0, 2, 0.3, 0]
+    expected = 1 / (n_classes * (1 + fisher_score(X, y)) - 1)
+    np.testing.assert_allclose(weighted_laplacian_score(X, y), expected, rtol=1e-12)
+    X, y = X[7:], y[7:]
+    gaps = weighted_laplacian_score(X, y) * (n_classes * (1 + fisher_score(X, y)) - 1) - 1
+    assert np.abs(gaps).max() > 1e-3
+
+
+@pytest.mark.parametrize("sizes", [(30, 30), (5, 20, 60), (2, 3, 4, 50)])
+def test_spec_on_the_graph_of_classes_is_a_function_of_fishers_score(sizes):
+    """Its second function is 1 / (1 + F) for classes of any sizes."""
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    X = np.random.default_rng(0).normal(size=(len(y), 5)) + y[:, None] * [0, 1, 2, 0, 0.5]
+    np.testing.assert_allclose(spec_score(X, class_graph(y), function=2), 1 / (1 + fisher_score(X, y)), rtol=1e-12)

@@ -79,6 +79,9 @@ class Table:
     row_header: str = ""
     #: Keys of the cells to show; all if empty.
     cells: tuple[str, ...] = ()
+    #: Measures, and keys of cells, that the score card leaves out: another protocol than the one that the paper states,
+    #: or a printed number that is counted elsewhere.
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,10 @@ from dubio_papers.data_files import as_csv
 from dubio_papers.experiment import PAPERS, Finding
 from dubio_papers.line_charts import Line, legend, line_chart
 from dubio_papers.registry import all_experiments
+from dubio_papers.score_card import Count, as_markdown, count, score_card
+from dubio_papers.score_card import as_csv as card_as_csv
 from dubio_papers.summary import Entry, ExperimentSummary, Shown, from_json, summarize, to_json
-from dubio_papers.what_happened import claims_held, numbers_inside, what_happened
+from dubio_papers.what_happened import what_happened
 
 _RESULTS = "results.json"
 
@@ -59,6 +61,9 @@ def write_report(
             write_whole(out / "figures" / panel.file, panel.svg + "\n")
         write_whole(out / "data" / f"{summary.name}.csv", as_csv(summary))
     write_whole(out / _RESULTS, content)
+    lines = score_card(summaries)
+    write_whole(out / "score_card.csv", card_as_csv(lines))
+    write_whole(out / "score_card.md", as_markdown(lines))
     html, markdown = out / "index.html", out / "README.md"
     write_whole(html, render("page.html.j2", summaries, autoescape=True))
     write_whole(markdown, render("page.md.j2", summaries, autoescape=False))
@@ -83,7 +88,17 @@ def render(template: str, summaries: Sequence[ExperimentSummary], *, autoescape:
         panels=panels, claim_panels=claim_panels, legend=legend, entry_words=entry_words, holds_words=holds_words
     )
     by_name = {summary.name: summary for summary in summaries}
-    sections = [Section(key, PAPERS[key], [s for s in summaries if s.paper == key]) for key in PAPERS]
+    lines = score_card(summaries)
+    sections = [
+        Section(
+            key,
+            PAPERS[key],
+            [s for s in summaries if s.paper == key],
+            count(lines, key, "number"),
+            count(lines, key, "sentence"),
+        )
+        for key in PAPERS
+    ]
     days = sorted({day for summary in summaries for day in summary.days})
     return environment.get_template(template).render(
         papers=[section for section in sections if section.summaries],
@@ -100,21 +115,13 @@ class Section:
     key: str
     reference: str
     summaries: list[ExperimentSummary]
+    numbers: Count
+    sentences: Count
 
     @property
     def short(self) -> str:
         """Authors and year."""
         return self.reference.split("),")[0] + ")"
-
-    @property
-    def numbers(self) -> tuple[int, int]:
-        """How many printed numbers lie inside their band, and how many were judged."""
-        return numbers_inside(self.summaries)
-
-    @property
-    def claims(self) -> tuple[int, int]:
-        """How many claims of the paper hold, and how many were judged."""
-        return claims_held(self.summaries, of_paper=True)
 
     @property
     def unavailable(self) -> list[str]:

@@ -270,6 +270,8 @@ def _shown(
         "row_header": display.row_header,
         "printed_repetitions": display.printed_repetitions,
         "printed_digits": display.printed_digits,
+        "comparable": display.comparable,
+        "beside": list(display.beside),
     }
     return Shown("table", display.title, display.measures, options, rows)
 

@@ -16,7 +16,7 @@ from dubio_papers.claims import better
 from dubio_papers.datasets.load import load
 from dubio_papers.experiment import Cell, Curves, Experiment, Finding, Table
 from dubio_papers.judges import best_first, nearest_accuracy
-from dubio_papers.pair_protocol import SPLITS, half_of_each_class, quarter_of_each_class
+from dubio_papers.pair_protocol import RANDOM, SPLITS, STATED, half_of_each_class, quarter_of_each_class
 
 Floats = NDArray[np.float64]
 
@@ -156,6 +156,7 @@ EXPERIMENTS = (
                     digits=3,
                     row_header="dataset",
                     cells=_keys(split),
+                    beside=() if split == STATED else BASELINES,
                 )
                 for split in SPLITS
             ),
@@ -165,6 +166,7 @@ EXPERIMENTS = (
                 _printed(("CSFS",), slice(4, 5)),
                 digits=3,
                 row_header="dataset",
+                beside=_keys(RANDOM),
             ),
             Table("Scores that are not defined", (UNDEFINED,), row_header="dataset"),
             Curves(

@@ -102,6 +102,7 @@ EXPERIMENTS = (
                 {cell.key: {"noise-tolerant": TOLERANT} for cell in _CELLS},
                 digits=3,
                 row_header="the row itself",
+                beside=("noise-tolerant",),
             ),
         ),
     ),

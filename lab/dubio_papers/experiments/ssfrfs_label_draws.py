@@ -97,6 +97,7 @@ EXPERIMENTS = (
                 digits=2,
                 printed_repetitions=1,
                 row_header="dataset",
+                beside=SIZES,
             ),
         ),
         findings=findings,

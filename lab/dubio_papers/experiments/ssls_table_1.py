@@ -56,6 +56,7 @@ EXPERIMENTS = (
                 printed_repetitions=1000,
                 printed_digits=0,
                 row_header="output",
+                beside=(OTHER,),
             ),
         ),
     ),

@@ -348,6 +348,8 @@ def spec_score(
 def class_graph(y: ArrayLike) -> sparse.csr_array:
     """SPEC's supervised graph: 1 / (size of the class) between rows of the same class, including a row with itself.
 
+    On it, SPEC's second function is ``1 / (1 + F)`` with the Fisher score F (:func:`dubio.fisher_score`).
+
     Examples
     --------
     >>> class_graph(["a", "b", "a"]).toarray()

@@ -33,6 +33,9 @@ def weighted_laplacian_score(
     deviations of feature r from its mean in class k, :math:`B_r` the same for the class means and the overall mean, and
     :math:`W = \sum_k A_k`. The right-hand side is computed: one pass, no n x n matrix.
 
+    For K classes of the same size, with every row surely in one of them, it is :math:`1 / (K (1 + F_r) - 1)` with the
+    Fisher score :math:`F_r`: both then rank the features in the same order.
+
     Parameters
     ----------
     X : array-like or CSR matrix (n, d)
