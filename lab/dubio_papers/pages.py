@@ -15,6 +15,7 @@ from dubio_papers.line_charts import Line, legend, line_chart
 from dubio_papers.registry import all_experiments
 from dubio_papers.score_card import Count, as_markdown, count, score_card
 from dubio_papers.score_card import as_csv as card_as_csv
+from dubio_papers.sentences import SENTENCES
 from dubio_papers.summary import Entry, ExperimentSummary, Shown, from_json, summarize, to_json
 from dubio_papers.what_happened import what_happened
 
@@ -61,7 +62,7 @@ def write_report(
             write_whole(out / "figures" / panel.file, panel.svg + "\n")
         write_whole(out / "data" / f"{summary.name}.csv", as_csv(summary))
     write_whole(out / _RESULTS, content)
-    lines = score_card(summaries)
+    lines = score_card(summaries, SENTENCES)
     write_whole(out / "score_card.csv", card_as_csv(lines))
     write_whole(out / "score_card.md", as_markdown(lines))
     html, markdown = out / "index.html", out / "README.md"
@@ -88,7 +89,7 @@ def render(template: str, summaries: Sequence[ExperimentSummary], *, autoescape:
         panels=panels, claim_panels=claim_panels, legend=legend, entry_words=entry_words, holds_words=holds_words
     )
     by_name = {summary.name: summary for summary in summaries}
-    lines = score_card(summaries)
+    lines = score_card(summaries, SENTENCES)
     sections = [
         Section(
             key,

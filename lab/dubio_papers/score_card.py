@@ -155,11 +155,6 @@ def number_lines(summaries: Summaries) -> list[Line]:
     return lines
 
 
-def sentence_lines(summaries: Summaries, sentences: Iterable[Sentence]) -> list[Line]:
-    """The sentences, each once."""
-    return [_line(sentence, summaries) for sentence in sentences]
-
-
 def _line(sentence: Sentence, summaries: Summaries) -> Line:
     checks: list[Check] = []
     note = sentence.why_not
@@ -191,12 +186,10 @@ def _named(checks: Sequence[Check]) -> str:
     return "; ".join(words) + (f"; and {len(checks) - 4} more" if len(checks) > 4 else "")
 
 
-def score_card(summaries: Iterable[ExperimentSummary]) -> list[Line]:
+def score_card(summaries: Iterable[ExperimentSummary], sentences: Iterable[Sentence]) -> list[Line]:
     """All lines, paper by paper: first the numbers, then the sentences."""
-    from dubio_papers.sentences import SENTENCES
-
     by_name = {summary.name: summary for summary in summaries}
-    lines = [*number_lines(by_name), *sentence_lines(by_name, SENTENCES)]
+    lines = [*number_lines(by_name), *(_line(sentence, by_name) for sentence in sentences)]
     order = {paper: place for place, paper in enumerate(PAPERS)}
     return sorted(lines, key=lambda line: (order[line.paper], line.kind != "number"))
 

@@ -20,7 +20,7 @@ PRINTED = {"wls": 60, "lnt": 49, "csfs": 35, "ssfrfs": 72 + 84 + 84 + 8, "ssls":
 
 @pytest.fixture(scope="module")
 def lines():
-    return score_card(from_json((PAGES / "results.json").read_text(encoding="utf-8")))
+    return score_card(from_json((PAGES / "results.json").read_text(encoding="utf-8")), SENTENCES)
 
 
 def test_every_printed_number_is_counted_once(lines):
