@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import re
 from typing import Any
 
 import pytest
 
+from dubio import METHODS
 from tests.test_docs import in_reference
 
 numpydoc = pytest.importorskip("numpydoc.validate")
@@ -61,3 +63,14 @@ def test_every_method_of_a_class_in_front() -> None:
                 if not member.startswith("_") and (callable(value) or isinstance(value, property)):
                     found += problems(f"{name}.{member}", EVERYWHERE)
     assert "\n".join(found) == ""
+
+
+@pytest.mark.parametrize("name", sorted(name for name, method in METHODS.items() if not method.printed))
+def test_every_method_says_where_it_comes_from_and_when_not_to_use_it(name: str) -> None:
+    doc = inspect.getdoc(METHODS[name].estimator) or ""
+    notes = doc.partition("\nNotes\n-----\n")[2].partition("\n\n")[0]
+    assert "ssumes" in notes and "Do not use it" in notes
+    references = doc.partition("\nReferences\n----------\n")[2].partition("\n\n")[0]
+    assert re.search(r"^\.\. \[1\] .*\((19|20)\d\d\)", references)
+    for number in re.findall(r"\[(\d)\]_", doc):
+        assert f".. [{number}] " in references

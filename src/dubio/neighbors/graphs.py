@@ -288,7 +288,7 @@ _SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 class MixedNeighbors(Neighborhood):
-    r"""The mixed graph of the SSLS paper (equation 11): rows near in y if both numbers are known, otherwise in X.
+    r"""The mixed graph of Doquire and Verleysen (2013), equation 11: near in y if both are known, otherwise in X.
 
     The distance of two rows is :math:`d_{ij}^2 = (y_i - y_j)^2` if both numbers are known, otherwise the mean over
     features of :math:`(f_{ri} - f_{rj})^2`. Weights are multiplied by C if both numbers are known.

@@ -75,6 +75,17 @@ class MeanRankScore(ScoreSelector):
     parts_ : dict of arrays
         The raw scores that were combined, by name.
 
+    Notes
+    -----
+    This method has no paper: it was found here, by trials that the guide's page on choosing a method tells. Assumes
+    that each of the scores sees a part of the relation, on any scale. Do not use it if features repeat each other,
+    or matter only together: like every ranking of single features, it sees neither. Use a search for those.
+
+    References
+    ----------
+    .. [1] C. Dwork, R. Kumar, M. Naor and D. Sivakumar (2001). Rank aggregation methods for the web. WWW, 613-622.
+       (Mean ranks, there Borda's method.)
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

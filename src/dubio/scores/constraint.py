@@ -139,6 +139,17 @@ class ConstraintScore(PairSelector, MomentSelector):
     n_must_link_, n_cannot_link_ : int
         Number of pairs used, including those that follow from others.
 
+    Notes
+    -----
+    The first of the two scores of the paper [1]_. Assumes that the pairs are right and typical of all rows, and
+    needs pairs of both kinds. Do not use it with a handful of pairs, or with pairs that may be wrong and have no
+    weights.
+
+    References
+    ----------
+    .. [1] D. Zhang, S. Chen and Z.-H. Zhou (2008). Constraint score: a new filter method for feature selection with
+       pairwise constraints. Pattern Recognition 41, 1440-1451.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -113,6 +113,18 @@ class SmoothR2Score(_RelationScore):
     See :func:`smooth_r2_score`. Unlabelled rows are left out. With ``n_features_to_select="auto"``, one set of
     permutations serves as the null of all features.
 
+    Notes
+    -----
+    This method has no paper: it was found here, by trials that the guide's page on choosing a method tells. It is
+    the share of the target that a moving mean along the feature explains, as in a smoother of local averages [1]_.
+    Assumes that the target varies smoothly along the feature, with rows on both sides of most rows. Do not use it
+    with fewer than about 20 rows, or with features that matter only together.
+
+    References
+    ----------
+    .. [1] W. S. Cleveland (1979). Robust locally weighted regression and smoothing scatterplots. Journal of the
+       American Statistical Association 74, 829-836.
+
     Examples
     --------
     >>> import numpy as np
@@ -144,6 +156,16 @@ class LinearR2Score(_RelationScore):
 
     See :func:`linear_r2_score`: squared correlation for numbers, analysis of variance for classes, and its soft form
     for memberships. Unlabelled rows are left out. With ``n_features_to_select="auto"``, the F-test decides.
+
+    Notes
+    -----
+    The F-test of the analysis of variance (classes) or of a regression (numbers), as a share of the spread [1]_.
+    Assumes that classes differ in their means, or that the number changes in a straight line. Do not use it for
+    relations that rise and fall again, or where a few rows with huge values decide.
+
+    References
+    ----------
+    .. [1] R. A. Fisher (1925). Statistical methods for research workers. Oliver and Boyd.
 
     Examples
     --------

@@ -125,6 +125,16 @@ class SoftReliefScore(ScoreSelector):
 
     See :func:`soft_relief_score`. Features are scaled to their range internally; unlabelled rows are left out.
 
+    Notes
+    -----
+    This method has no paper: it was found here, by trials that the guide's page on choosing a method tells. It is
+    Relief [1]_ with class memberships in place of classes. Assumes that rows near in all features mostly share a
+    class. Do not use it with many irrelevant features, which decide who is near.
+
+    References
+    ----------
+    .. [1] K. Kira and L. A. Rendell (1992). A practical approach to feature selection. ICML, 249-256.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -195,6 +205,17 @@ class ReliefFScore(SoftReliefScore):
     """Hard classes, even if few rows have one: keep the features that differ from the nearest rows of other classes.
 
     See :func:`relieff_score`. Unlabelled rows are left out.
+
+    Notes
+    -----
+    ReliefF for classes, as the paper [1]_ describes it. Assumes that rows near in all features mostly share a
+    class. Do not use it with soft labels, with many irrelevant features, which decide who is near, or with wrong
+    labels.
+
+    References
+    ----------
+    .. [1] M. Robnik-Sikonja and I. Kononenko (2003). Theoretical and empirical analysis of ReliefF and RReliefF.
+       Machine Learning 53, 23-69.
 
     Examples
     --------

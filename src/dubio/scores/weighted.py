@@ -87,6 +87,10 @@ def fisher_score(
     scores : array (d,)
         0 for a constant feature; ``inf`` if the classes have different means and no spread at all.
 
+    References
+    ----------
+    .. [1] R. O. Duda, P. E. Hart and D. G. Stork (2001). Pattern classification, section 3.8. Wiley.
+
     Examples
     --------
     >>> from dubio import fisher_score
@@ -142,6 +146,18 @@ class WeightedLaplacianScore(TakesWeights, MomentSelector):
     counted in ``n_unlabelled_``. This needs one pass over the table: ``partial_fit`` takes the table in blocks,
     ``merge`` joins two selectors, and ``fit`` takes Dask arrays and dataframes.
 
+    Notes
+    -----
+    Equations 3 to 5 of the paper [1]_, exactly as printed. Assumes that the memberships are honest probabilities,
+    and that the classes differ in their means. Do not use it where they do not: it sees only the means and the
+    spreads of the classes. For sure labels and classes of the same size it orders the features as
+    :class:`FisherScore` does.
+
+    References
+    ----------
+    .. [1] G. Doquire and M. Verleysen (2012). Handling imprecise labels in feature selection with graph Laplacian.
+       ICPRAM, 162-169.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -171,6 +187,16 @@ class WeightedLaplacianScore(TakesWeights, MomentSelector):
 @documented
 class FisherScore(TakesWeights, MomentSelector):
     """Classes, hard or soft: spread of the class means divided by spread within classes (:func:`fisher_score`).
+
+    Notes
+    -----
+    The criterion of the discriminant analysis [1]_, one feature at a time. Assumes that the classes differ in their
+    means and have similar spreads. Do not use it for classes that lie on both sides of another one, or for features
+    that matter only together.
+
+    References
+    ----------
+    .. [1] R. O. Duda, P. E. Hart and D. G. Stork (2001). Pattern classification, section 3.8. Wiley.
 
     Examples
     --------

@@ -140,10 +140,17 @@ class FuzzyRoughSearch(TakesWeights, SearchSelector):
     dependencies_, dependency_all_ : array and float
         gamma after each step of the search, and of all features.
 
+    Notes
+    -----
+    Equations 6 to 11, Theorem 1 and Algorithm 1 of the paper [1]_. Assumes that features are precise to a fraction
+    of their standard deviation and that labels are right. Do not use it with wrong labels, since one of them keeps
+    its neighbours apart, with many columns, of which a few always suffice, or to predict: it looks for features
+    that determine the target, not for those that matter.
+
     References
     ----------
-    R. Jensen, S. Vluymans, N. Mac Parthaláin, C. Cornelis, Y. Saeys, "Semi-supervised fuzzy-rough feature
-    selection", 2015.
+    .. [1] R. Jensen, S. Vluymans, N. Mac Parthalain, C. Cornelis and Y. Saeys (2015). Semi-supervised fuzzy-rough
+       feature selection. RSFDGrC.
 
     Examples
     --------

@@ -209,6 +209,11 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
     ridge_ : float
         The penalty used.
 
+    Notes
+    -----
+    Assumes that the target is a weighted sum of the features. Do not use it for products of features, or for
+    relations that rise and fall again.
+
     References
     ----------
     .. [1] B. Hassibi and D. G. Stork (1993). Second order derivatives for network pruning: optimal brain surgeon. NIPS

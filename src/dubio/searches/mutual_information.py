@@ -103,6 +103,18 @@ class MutualInformationRanking(_InformationMethod, ScoreSelector):
     noise_model_ : NoiseModel or None
         The noise model on all features; None if none was estimated.
 
+    Notes
+    -----
+    Equation 19 of the paper [1]_ for one feature at a time; the paper itself only searches subsets. Assumes that
+    most features matter, since the noise model judges the labels by all of them, and that a wrong label is equally
+    likely to be any other class. Do not use it with irrelevant features in the majority; ``label_noise=False`` is
+    safe there.
+
+    References
+    ----------
+    .. [1] B. Frenay, G. Doquire and M. Verleysen (2014). Estimating mutual information for feature selection in the
+       presence of label noise. Computational Statistics and Data Analysis 71, 832-848.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
@@ -183,6 +195,13 @@ class MutualInformationSearch(_InformationMethod, SearchSelector):
     history_ : tuple of SearchStep
         Every step: the candidates tried and their values. For a candidate that could not win, the value may be an upper
         bound.
+
+    Notes
+    -----
+    Algorithms 1 and 2 and equations 14 to 29 of the paper [1]_; :meth:`as_published` is the printed form. Assumes
+    that most features matter, since a backward search starts with distances over all of them, and that a wrong
+    label is equally likely to be any other class. Do not use it with irrelevant features in the majority, with
+    fewer than about ten rows in a class, or as a detector of wrong labels.
 
     References
     ----------

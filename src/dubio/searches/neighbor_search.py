@@ -108,6 +108,18 @@ class NeighborSearch(SearchSelector):
     positives_ : PositiveEstimate
         If only positive rows are labelled: how many of the others are positive, and which.
 
+    Notes
+    -----
+    This method has no paper: it was found here, by trials that the guide's page on choosing a method tells. The
+    criterion is the leave-one-out loss of a nearest-neighbour prediction [1]_. Assumes that near rows have near
+    targets, once the right features are chosen. Do not use it if one formula is known to hold (a straight line:
+    :class:`LinearSearch`), or with fewer than about 20 labelled rows.
+
+    References
+    ----------
+    .. [1] A. W. Moore and M. S. Lee (1994). Efficient algorithms for minimizing cross validation error. ICML,
+       190-198.
+
     Examples
     --------
     >>> from sklearn.datasets import load_wine
