@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from statistics import NormalDist
 
 import numpy as np
@@ -936,6 +937,18 @@ def wrong_numbers(z, elsewhere, density):
         if fit > best:
             best, rate = fit, pi
     return rate, [rate * w / (rate * w + (1 - rate) * r) for w, r in zip(elsewhere, right, strict=True)]
+
+
+def normal_scores(column):
+    """The normal quantile of the share of rows below the middle of each value's place, times a factor that keeps the
+    standard deviation of the column."""
+    n, scores = len(column), []
+    for value in column:
+        below = sum(other < value for other in column)
+        equal = sum(other == value for other in column)
+        scores.append(statistics.NormalDist().inv_cdf((below + equal / 2) / n))
+    spread = statistics.pstdev(scores)
+    return [score * statistics.pstdev(column) / spread if spread > 1e-12 else 0.0 for score in scores]
 
 
 # Features of several columns: ``parts`` lists the columns of each feature. Forms are summed over them.

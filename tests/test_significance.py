@@ -71,6 +71,8 @@ def test_cauchy_combination_is_the_printed_rule_and_nobody_has_a_veto():
     p = np.array([[0.02, 0.3, 0.8], [0.5, 0.04, 0.6]])
     printed = 0.5 - np.arctan(np.tan((0.5 - p) * np.pi).mean(axis=0)) / np.pi
     np.testing.assert_allclose(cauchy_combination(*p), printed, rtol=1e-12)
+    weighted = 0.5 - np.arctan(np.average(np.tan((0.5 - p) * np.pi), axis=0, weights=[1, 3])) / np.pi
+    np.testing.assert_allclose(cauchy_combination(*p, weights=[1, 3]), weighted, rtol=1e-12)
     assert cauchy_combination([1e-6], [1.0])[0] < 1e-5
     assert cauchy_combination([0.0], [0.5])[0] < 1e-200
 
@@ -145,9 +147,10 @@ def _null_pvalues(kind, test, n_tables=60, n=80, d=4):
     "test",
     [
         lambda problem, seed: linear_pvalues(Evidence.of(problem)),
+        lambda problem, seed: linear_pvalues(Evidence.of(problem).on_normal_scores()),
         lambda problem, seed: SmoothNull(Evidence.of(problem), random_state=seed).pvalues(),
     ],
-    ids=["linear", "smooth"],
+    ids=["linear", "scores", "smooth"],
 )
 def test_p_values_are_uniform_without_a_relation(kind, test):
     assert stats.kstest(_null_pvalues(kind, test), "uniform").pvalue > 0.01
@@ -162,6 +165,54 @@ def test_combined_p_values_are_honest_in_the_tail(kind):
     # 160 p-values: binomial bounds at three standard errors around the level
     for level in (0.05, 0.2):
         assert (p <= level).mean() <= level + 3 * np.sqrt(level * (1 - level) / len(p))
+
+
+def test_normal_scores_equal_the_literal_ones():
+    rng = np.random.default_rng(0)
+    columns = [rng.normal(size=30), rng.poisson(1.0, 30), np.exp(5 * rng.normal(size=30)), 1e9 + rng.random(30)]
+    columns += [np.full(30, 3.0), rng.integers(0, 2, 30)]
+    X = np.column_stack(columns).astype(np.float64)
+    X.setflags(write=False)
+    y = np.arange(30) % 2
+    found = Evidence.of(read_problem(X, y)).on_normal_scores().columns
+    np.testing.assert_allclose(found, np.column_stack([naive.normal_scores(column) for column in X.T]), rtol=1e-6)
+    flags = X[:, 5] - X[:, 5].mean()
+    np.testing.assert_allclose(found[:, 5] - found[:, 5].mean(), flags, atol=1e-12)  # two values stay as they are
+    rounded = Evidence.of(read_problem(X[:, :3].astype(np.float32), y)).on_normal_scores().columns
+    np.testing.assert_allclose(rounded, found[:, :3], rtol=1e-3)
+
+
+def test_normal_scores_within_groups_leave_categories_alone():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": np.exp(rng.normal(size=60)), "b": rng.choice(list("xyz"), 60)})
+    problem = read_problem(table, np.arange(60) % 2, groups=np.arange(60) // 6, any_type=True)
+    evidence = Evidence.of(problem)
+    scores = evidence.on_normal_scores()
+    np.testing.assert_allclose(centred_within(scores.columns, problem.groups), scores.columns, atol=1e-12)
+    np.testing.assert_allclose(scores.columns[:, 1:], centred_within(evidence.columns, problem.groups)[:, 1:])
+
+
+@pytest.mark.parametrize("skew", [lambda X: 2.0 ** (3 * X), lambda X: X + 30 * (np.abs(X - 1.3) < 0.1)])
+def test_skew_and_outliers_hide_no_feature(skew):
+    """With the linear test of the columns alone, most of them are lost."""
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 2
+    X = rng.normal(size=(150, 60))
+    X[:, :15] += 0.6 * y[:, None]
+    plain, skewed = (relation_pvalues(Evidence.of(read_problem(table, y))) for table in (X, skew(X)))
+    kept = [(stats.false_discovery_control(found.pvalues) <= 0.05).sum() for found in (plain, skewed)]
+    assert kept[1] >= 0.8 * kept[0] >= 8
+    alone = stats.false_discovery_control(cauchy_combination(skewed.parts["linear"], skewed.parts["smooth"]))
+    assert (alone <= 0.05).sum() <= 0.5 * kept[0]
+
+
+def test_a_wide_search_begins_with_ranks():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = rng.normal(size=(80, 60))
+    X[:, 7] += 1.2 * y
+    search = dubio.NeighborSearch(n_features_to_select=1, max_features=3, clean=None).fit(np.exp(4 * X), y)
+    assert 7 in search.searched_features_
 
 
 def test_heavy_tails_and_a_tiny_class_do_not_fool_the_linear_test():
@@ -323,7 +374,9 @@ def test_relevant_features_come_first():
     with pytest.warns(NoFeatureStandsOut):
         found = decide(np.array([0.3, 0.2, 0.9]), np.array([0.6, 0.6, 0.9]), 0.05)
     assert not found.relevant.any()
-    assert found.relevant_first(best_first).tolist() == [1, 2, 0]  # the smallest p-value is handed on
+    assert found.relevant_first(best_first).tolist() == [1, 0, 2]  # without evidence, the p-values decide
+    found = decide(np.array([0.01, 0.9, 0.9, 0.4]), np.array([0.02, 0.9, 0.9, 0.6]), 0.05)
+    assert found.relevant_first(np.array([3, 2, 1, 0])).tolist() == [0, 3, 2, 1]  # equal ones in the given order
 
 
 def test_features_that_matter_together_have_small_p_values():

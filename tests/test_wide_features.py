@@ -191,7 +191,6 @@ CANNOT_SEE = {
     ("constrained_laplacian", 8): _KERNEL,
     ("constrained_laplacian", 30): _KERNEL,
     ("mutual_information", 30): _NOISE_MODEL,
-    ("mutual_information_search", 30): "ten rows per category are too few for its densities",
 }
 
 

@@ -251,7 +251,7 @@ SENTENCES: dict[str, str] = {
     "learned from sample": "the models learned from a sample of {n} of {n_in_all} rows",
     "judged sample": "the search judged a sample of {n} {n:row|rows} by their neighbours among all rows",
     "searched sample": "the search used a sample of {n} {n:row|rows}",
-    "screened": "the search looked at the best {n} of {n_in_all} features, by linear and smooth R2",
+    "screened": "the search looked at the best {n} of {n_in_all} features, by ranks and smooth R2",
     # The worth of a selection to a model.
     "scores of folds": "{measure} with the features {chosen} in each fold ({kept}): {selected}; with all features: "
     "{everything}; with as many random features: {random}; by chance: {chance:.3f}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -38,12 +39,13 @@ Codes = NDArray[np.int64]
 CEILING = 0.99
 
 
-def cauchy_combination(*pvalues: ArrayLike) -> NDArray[np.float64]:
+def cauchy_combination(*pvalues: ArrayLike, weights: Sequence[float] | None = None) -> NDArray[np.float64]:
     r"""One p-value from several tests of the same feature, which may depend on each other in any way [1]_.
 
-    .. math:: p = \tfrac12 - \tfrac1\pi \arctan\Bigl( \tfrac1m \sum_{i=1}^m \tan\bigl((\tfrac12 - p_i)\pi\bigr) \Bigr).
+    .. math:: p = \tfrac12 - \tfrac1\pi \arctan\Bigl( \sum_{i=1}^m w_i \tan\bigl((\tfrac12 - p_i)\pi\bigr) \Bigr).
 
-    p-values above 0.99 count as 0.99, so that one test that sees nothing cannot cancel another.
+    The weights :math:`w_i` are divided by their sum; by default all are equal. p-values above 0.99 count as 0.99, so
+    that one test that sees nothing cannot cancel another.
 
     References
     ----------
@@ -66,7 +68,7 @@ def cauchy_combination(*pvalues: ArrayLike) -> NDArray[np.float64]:
             raise InputError(f"pvalues[{i}]", f"has {counted(len(bad), 'value')} outside [0, 1], first {bad[0]:g}")
     table = np.clip(np.stack(tables), 1e-300, CEILING)
     # tan((1/2 - p) pi) = 1 / tan(p pi); the right side stays accurate for tiny p
-    mean = (1.0 / np.tan(np.pi * table)).mean(axis=0)
+    mean = np.average(1.0 / np.tan(np.pi * table), axis=0, weights=weights)
     return np.arctan2(1.0, mean) / np.pi
 
 
@@ -139,21 +141,38 @@ class TestedFeatures:
         return self.bounds[0]
 
 
+#: Weight of each test of a single feature. With 1 : 4 : 1 (columns as they are, normal scores, smooth), 85 % of the
+#: true columns that a test of the scores alone finds are kept at 150 rows x 1,000 skewed columns; with 1 : 2 : 1 it is
+#: 79 %, with 0 : 2 : 1 84 %, and without scores 31 %. More for the scores gains 2 %, and costs curves without a slope.
+TEST_WEIGHTS = {"linear": 1.0, "scores": 4.0, "smooth": 1.0, "graph": 1.0}
+
+
+def relation_combination(pvalues: Mapping[str, Floats]) -> Floats:
+    """The p-values of tests of single features, by the name of the test, as one."""
+    return cauchy_combination(*pvalues.values(), weights=[TEST_WEIGHTS[name] for name in pvalues])
+
+
+def linear_tests(evidence: Evidence, *, most_permutations: int = MOST_PERMUTATIONS) -> dict[str, Floats]:
+    """The linear test of the columns as they are, and of their normal scores, which skew and outliers cannot hurt."""
+    both = {"linear": evidence, "scores": evidence.on_normal_scores()}
+    return {name: linear_pvalues(one, most_permutations=most_permutations) for name, one in both.items()}
+
+
 def relation_pvalues(
     evidence: Evidence, *, alpha: float = 0.05, random_state: int = 0, n_jobs: int | None = None
 ) -> TestedFeatures:
     """Test whether each feature is related to the target, linearly or along any smooth curve.
 
-    There are two tests: a linear test with a closed-form null (analysis of variance for classes, its soft form for
-    memberships, correlation for numbers), and the rank-smooth R2 with one permutation null for all features. For
-    numbers, the supervised Laplacian score is a third test. :func:`~dubio.evidence.relations.cauchy_combination`
-    combines the p-values. Permutations of smooth R2 go on until every decision of Benjamini and Hochberg's rule at
-    ``alpha`` is safe, or until a limit on the work is reached.
+    There are three tests: a linear test with a closed-form null (analysis of variance for classes, its soft form for
+    memberships, correlation for numbers) of the columns as they are and of their normal scores, and the rank-smooth R2
+    with one permutation null for all features. For numbers, the supervised Laplacian score is another test.
+    :func:`~dubio.evidence.relations.cauchy_combination` combines the p-values, with the weights
+    :data:`~dubio.evidence.relations.TEST_WEIGHTS`. Permutations of smooth R2 go on until every decision of Benjamini
+    and Hochberg's rule at ``alpha`` is safe, or until a limit on the work is reached.
 
     If rows change places only within groups, smooth R2 orders rows by their rank within their group.
     """
-    linear = linear_pvalues(evidence)
-    ranges = {"linear": np.stack([linear] * 3), "smooth": np.empty(0)}
+    ranges = {name: np.stack([pvalues] * 3) for name, pvalues in linear_tests(evidence).items()}
     if evidence.has_distances:
         target = evidence.scores[:, 0]
         graph, weights = TargetNeighbors(target, n_neighbors=min(5, len(target) - 1)).graph(), evidence.weights
@@ -165,7 +184,7 @@ def relation_pvalues(
     shuffled = SmoothNull(evidence, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
     while True:
         ranges["smooth"] = _with_limits(shuffled.pvalues(), shuffled.counts)
-        bounds = cauchy_combination(*ranges.values())
+        bounds = relation_combination(ranges)
         moves = np.not_equal(*(false_discovery_control(end) <= alpha for end in bounds[1:]))
         if not moves.any() or not shuffled.more():
             return TestedFeatures(bounds, {name: one[0] for name, one in ranges.items()})
@@ -357,7 +376,7 @@ class SmoothNull:
         self.scores = smooth_r2(evidence, n_jobs=n_jobs) if scores is None or within else scores
         affordable = int(_WORK / (evidence.n_rows * (evidence.scores.shape[1] + 2)))
         self._most = max(_FEWEST_OF_ALL, min(_MOST, affordable))
-        wanted = 10 * len(self.scores) / alpha  # ten times what a single feature needs to pass Benjamini-Hochberg
+        wanted = 20 * len(self.scores) / alpha  # 20 times what a single feature needs to pass Benjamini-Hochberg
         self._null = np.empty(0)
         self._levels = {
             j: LevelNull(evidence.scores, evidence.weights, evidence.levels(j), [random_state, 6, j])

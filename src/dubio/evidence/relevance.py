@@ -53,7 +53,7 @@ def relations_to_any(problem: Problem, **options: Any) -> TestedFeatures:
         for name, part in problem.supervision.targets.items()
     }
     bounds = cauchy_combination(joint.bounds, *alone.values()) if alone else joint.bounds
-    parts = {name: joint.parts[name] for name in ("linear", "smooth")}
+    parts = {name: joint.parts[name] for name in ("linear", "scores", "smooth")}
     return TestedFeatures(bounds, parts, {name: one[0] for name, one in alone.items()})
 
 
@@ -156,17 +156,16 @@ class Relevance:
         return replace(self, relevant=relevant, truth=truth, about_truth=truth.note(problem.feature_names))
 
     def relevant_first(self, best_first: NDArray[np.int64]) -> NDArray[np.int64]:
-        """One order: relevant features first, each part in the given order.
+        """One order: relevant features in the given order, then the others in that of their p-values.
 
-        If no feature is relevant, the one with the smallest p-value comes first.
+        Equal p-values keep the given order.
         """
         if self.truth is not None:  # related to the truth, related to the label, all others
             places = np.where(self.truth.are("truth"), 0, np.where(self.relevant, 1, 2))
             best_first = best_first[np.argsort(places[best_first], kind="stable")]
         front = self.relevant[best_first]
-        if not front.any():
-            front = best_first == best_first[np.argmin(self.pvalues[best_first])]
-        return np.concatenate([best_first[front], best_first[~front]])
+        rest = best_first[~front]
+        return np.concatenate([best_first[front], rest[np.argsort(self.pvalues[rest], kind="stable")]])
 
 
 def _without(values: NDArray[Any], given: Codes) -> NDArray[Any]:
@@ -338,7 +337,7 @@ def _searched_subset(problem: Problem, n_jobs: int | None) -> NDArray[np.intp]:
     start = np.intersect1d(problem.given_features, varying)
     if len(varying) > _MOST_FEATURES:
         part = problem.features(varying)
-        evidence = Evidence.of(part, within=False)
+        evidence = Evidence.of(part, within=False).on_normal_scores()
         score = np.maximum(linear_r2(evidence)[0], smooth_r2(evidence, n_jobs=n_jobs))
         score[np.isin(varying, start)] = np.inf
         varying = np.sort(varying[np.argsort(-score, kind="stable")[: max(_MOST_FEATURES, len(start))]])

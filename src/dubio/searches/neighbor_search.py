@@ -80,7 +80,8 @@ class NeighborSearch(SearchSelector):
         Number of features that a forward search adds. Features that it does not reach are ranked by their value in its
         last step. None: all features.
     max_features : int, "auto" or None, default="auto"
-        Number of features to search among: the best ones by linear and smooth R2. The others follow in that order.
+        Number of features to search among: the best ones by linear R2 of their normal scores and by smooth R2. The
+        others follow in that order.
         "auto" is 300, or all features if ``max_steps`` is None.
     random_state : int or None, default=0
         Seed for the sample, the experts, and the order in which equally distant rows are used. The order of the rows in
@@ -246,7 +247,7 @@ class NeighborSearch(SearchSelector):
         if most is None or len(varying) - len(given) <= most:
             return varying, varying[:0]
         believed = problem.features(varying).with_supervision(belief.supervision)
-        evidence = Evidence.of(believed, within=False)
+        evidence = Evidence.of(believed, within=False).on_normal_scores()
         scores = [linear_r2(evidence)[0], smooth_r2(evidence, random_state=self._seed, n_jobs=self.n_jobs)]
         best_first = varying[np.argsort(mean_rank(scores, lower_is_better=[False, False]), kind="stable")]
         best_first = best_first[~np.isin(best_first, given)]

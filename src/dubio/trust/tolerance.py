@@ -16,10 +16,11 @@ from dubio.errors import counted, require_choice
 from dubio.evidence.evidence import Evidence, varying_features, varying_parts
 from dubio.evidence.relations import (
     CEILING,
-    cauchy_combination,
+    TEST_WEIGHTS,
     linear_law,
-    linear_pvalues,
+    linear_tests,
     pvalues_against,
+    relation_combination,
     smooth_null,
     smooth_r2,
 )
@@ -74,10 +75,10 @@ class QuickTests:
                 seed = int(np.random.default_rng([self.seed, len(self._nulls)]).integers(2**31))
                 self._nulls[null] = np.sort(smooth_null(evidence, wanted, random_state=seed, n_jobs=self.n_jobs))
             smooth = pvalues_against(self._nulls[null], smooth_r2(evidence, n_jobs=self.n_jobs))
-            linear = linear_pvalues(evidence, most_permutations=_MOST_CHECKS)
+            tests = linear_tests(evidence, most_permutations=_MOST_CHECKS)
             levels = evidence.level_features  # smooth R2 of categories has another null
-            smooth[levels] = linear[levels]
-            tested = cauchy_combination(linear, smooth) / (SINGLE if has_enough_rows(part) else 1.0)
+            smooth[levels] = tests["linear"][levels]
+            tested = relation_combination({**tests, "smooth": smooth}) / (SINGLE if has_enough_rows(part) else 1.0)
             if self.together:
                 joint = joint_pvalues(part, random_state=self.seed, n_jobs=self.n_jobs).pvalues
                 tested = np.minimum(tested, joint / TOGETHER)
@@ -413,12 +414,14 @@ def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple
     if not relevant.any():
         return worst, surety
     n_classes = problem.supervision.n_classes
-    scores, below, above, *_ = linear_law(Evidence.of(problem))
-    n_tests = 2 if n_classes else 3
-    # the p-value of the linear test with which Benjamini and Hochberg's rule keeps a feature, whatever the other tests
-    # say: in the Cauchy rule, they count at worst as 0.99
+    evidence = Evidence.of(problem).on_normal_scores()
+    scores, below, above, *_ = linear_law(evidence)
+    # the p-value of the test of normal scores with which Benjamini and Hochberg's rule keeps a feature, whatever the
+    # other tests say: in the Cauchy rule, they count at worst as 0.99
     needed = alpha * relevant.sum() / varying_features(problem).sum() * (SINGLE if has_enough_rows(problem) else 1.0)
-    cotangent = n_tests / np.tan(np.pi * needed) - (n_tests - 1) / np.tan(np.pi * CEILING)
+    others = ["linear", "smooth"] if n_classes else ["linear", "smooth", "graph"]
+    ratio = sum(TEST_WEIGHTS[name] for name in others) / TEST_WEIGHTS["scores"]
+    cotangent = (1.0 + ratio) / np.tan(np.pi * needed) - ratio / np.tan(np.pi * CEILING)
     level = float(np.arctan2(1.0, cotangent) / np.pi)
     cuts = np.nan_to_num(stats.beta.isf(level, below, above), nan=np.inf)
     asked = np.flatnonzero(relevant & (scores >= cuts))
@@ -427,7 +430,7 @@ def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple
         return worst, surety
     codes = problem.supervision.codes
     for j in asked:
-        column, cut = problem.table[:, j], float(cuts[j])
+        column, cut = np.asarray(evidence.columns[:, j], dtype=np.float64), float(cuts[j])
         is_two = n_classes == 2
         found = fewest_flips(column, codes == 1, cut) if is_two else greedy_flips(column, codes, n_classes, cut)
         worst[j], surety[j] = found
