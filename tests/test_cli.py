@@ -73,7 +73,7 @@ OTHERS = "noise,p_setosa,p_versicolor,p_virginica,expert_0,expert_1,expert_2,sur
 def test_rank_prints_a_table(capfd, folder):
     code, out, err = dubio(capfd, "rank", folder / "iris.csv", "--target", "species")
     assert code == 0 and err == ""
-    assert out.startswith("Keep 2 (of 5): petal_width, petal_length. 2 more are related to the target, but\n")
+    assert out.startswith("4 of 5 columns are related to 'species': petal_width, petal_length,")
     assert "sufficient" in out and "related" in out
     assert "\x1b" not in out  # no colours in a pipe
 
@@ -835,7 +835,7 @@ def test_demo_writes_its_report(tmp_path, capfd):
     code, text, err = dubio(capfd, "demo", "--report", out)
     assert code == 0 and err == ""
     assert str(out) in text and "clean labels" in text
-    assert "Method: neighbor_search" in text and "Keep " in text
+    assert "Method: neighbor_search" in text and "related to" in text
     assert "<h1>" in out.read_text()
 
 
@@ -868,7 +868,7 @@ def test_the_saved_table_says_which_features_it_has(capfd, tmp_path):
     table = pd.DataFrame({"real": real, "echo": real + 0.3 * rng.normal(size=80), "noise": rng.normal(size=80)})
     table.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
     code, out, err = dubio(capfd, "rank", tmp_path / "t.csv", "-t", "y", "--save-table", tmp_path / "small.csv")
-    assert code == 0 and out.startswith("Keep 1 (of 3)"), out
+    assert code == 0 and out.startswith("2 of 3 columns are related to 'y': "), out
     said = "table with 2 features (all that are related to the target) written to"
     assert said in err and "small.csv; --keep sufficient writes 1 of them" in err
 

@@ -55,7 +55,7 @@ def test_given_columns_come_first_are_kept_and_are_not_tested(table, fitted):
     given = np.isin(ranking.names, ["age", "site"])
     assert (np.isnan(fitted.pvalues_) == given).all() and (np.isnan(fitted.qvalues_) == given).all()
     assert [ranking.line_of(j) for j in ranking.order[:4]] == ["given", "given", "sufficient", ""]
-    assert ranking.headline() == "Beyond 'site' and 'age', keep 1 (of 8): marker."
+    assert ranking.headline() == "Beyond 'site' and 'age', 1 of 8 columns is related to the target: marker."
     assert "Given are 'site' and 'age'" in fitted.explanation_ and "Kept 1 of 8" in fitted.explanation_
     assert 0.1 < fitted.given_share_ < 0.6
 
@@ -283,7 +283,9 @@ def test_the_command(table, tmp_path, capsys):
     words = ["rank", str(path), "-t", "dx", "--given", "age,site", "--report", str(page), "--stability", "0"]
     assert run(words) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "Beyond 'age' and 'site', keep 1 (of 3): marker." in printed and "1 age given" in printed
+    assert (
+        "Beyond 'age' and 'site', 1 of 3 columns is related to 'ill': marker." in printed and "1 age given" in printed
+    )
     assert "Beyond &#39;age&#39; and &#39;site&#39;" in page.read_text(encoding="utf-8")
     for given, message in (("dx", "--given names 'dx', which --target uses"), ("agee", "did you mean 'age'?")):
         assert run(["rank", str(path), "-t", "dx", "--given", given]) == 2

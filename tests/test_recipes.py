@@ -108,7 +108,7 @@ def test_a_fact_about_rows(table, monkeypatch, capsys):
     selector.fit_problem(selector.read_problem(features, y, site=X["site"]))
     assert list(selector.get_feature_names_out()) == ["a"]
     assert run(["rank", str(path), "-t", "y", "--site", "site", "-m", "linear_r2", "--stability", "0"]) == 0
-    assert "Keep 1 (of 3): a." in capsys.readouterr().out
+    assert "1 of 3 columns is related to 'y': a." in capsys.readouterr().out
 
 
 def test_a_file_format(table, monkeypatch, tmp_path, capsys):

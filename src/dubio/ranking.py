@@ -50,6 +50,10 @@ class Ranking:
     given : tuple of str
         The names of given columns. Those of the table come first in the ranking and are kept, and the numbers
         ``n_relevant`` and ``n_sufficient`` do not count them.
+    about : str
+        What the features are related to, in words; empty if no target was given.
+    scores_are_places : bool
+        Whether the scores only say where a search found the features: they are not shown to people.
 
     Examples
     --------
@@ -74,6 +78,8 @@ class Ranking:
     left_out: dict[str, str] = field(default_factory=dict)
     about_truth: Note | None = None
     given: tuple[str, ...] = ()
+    about: str = "the target"
+    scores_are_places: bool = False
 
     @classmethod
     def from_scores(
@@ -184,24 +190,32 @@ class Ranking:
             return "sufficient"
         return "related" if rank <= self.n_relevant else ""
 
-    def headline(self, most: int = 12) -> str:
-        """The answer in one or two sentences.
+    def headline(self, most: int = 12, about: str | None = None) -> str:
+        """The answer in one or two sentences; ``about`` names the target.
 
         >>> from dataclasses import replace
         >>> from dubio.ranking import Ranking
         >>> ranking = Ranking.from_scores([1, 2, 3, 4], names=list("abcd"), keep=3)
         >>> print(replace(ranking, n_relevant=3, n_sufficient=2).headline())
-        Keep 2 (of 4): a, b. 1 more is related to the target, but these 2 predict it as well.
+        3 of 4 columns are related to the target: a, b, c. The first 2 predict it as well as all 3.
         """
         if self.about_truth is not None:
-            return f"{replace(self, about_truth=None).headline(most)} {sentence(self.about_truth)}"
-        total, kept, beyond = self.n_ranked - self.n_given, self.n_kept, " given" if self.given else ""
+            return f"{replace(self, about_truth=None).headline(most, about)} {sentence(self.about_truth)}"
+        beyond = " given" if self.given else ""
+        facts: dict[str, Any] = {"about": self.about and (about or self.about), "total": self.n_ranked - self.n_given}
+        facts["given"] = all_of(map(quoted, self.given))
         if self.nothing_stands_out:
-            return say(f"headline nothing{beyond}", given=all_of(map(quoted, self.given)))
-        shown = self.n_sufficient if self.n_sufficient and kept == self.n_relevant else kept
-        names = listed(self.names[self.best_first[:shown]], most)
-        text = say(f"headline{beyond}", n=shown, total=total, names=names, given=all_of(map(quoted, self.given)))
-        return f"{text} {say('headline more', more=kept - shown, n=shown)}" if shown < kept else text
+            return say(f"headline nothing{beyond}", **facts)
+        kept, enough, related = self.n_kept, self.n_sufficient, self.n_relevant
+        facts |= {"n": kept, "related": related, "names": listed(self.names[self.best_first[:kept]], most)}
+        if related is None or kept not in (related, enough):
+            return say("headline kept", **facts)
+        if kept < related:
+            return say(f"headline sufficient{beyond}", **facts)
+        text = say(f"headline{beyond}" if self.about else "headline stand out", **facts)
+        if enough is None or enough >= related:
+            return text
+        return f"{text} {say('headline first one' if enough == 1 else 'headline first', **(facts | {'n': enough}))}"
 
     def to_frame(self) -> Any:
         """The ranking as a pandas frame, best first (needs pandas)."""
@@ -217,25 +231,37 @@ class Ranking:
         by = f" by {self.method}" if self.method else ""
         return f"<Ranking of {counted(len(self.names), 'feature')}{by}, {int(self.support.sum())} kept>"
 
+    def _shown(self) -> tuple[list[str], list[list[str]]]:
+        """What people see of each feature, best first: names of columns, and their cells as text."""
+        columns: dict[str, NDArray[Any]] = {} if self.scores_are_places else {"score": self.scores}
+        columns |= {name: self.extras[name] for name in ("effect", "pvalue", "qvalue") if name in self.extras}
+        ranks, names = ([str(value) for value in values] for values in (self.ranking, self.names))
+        texts = [[f"{value:.4g}" for value in values] for values in columns.values()]
+        kept = ["yes" if kept else "" for kept in self.support]
+        cells = zip(ranks, names, *texts, kept, strict=True)
+        by_feature = [list(row) for row in cells]
+        return ["rank", "feature", *columns, "kept"], [by_feature[j] for j in self.order]
+
     def __str__(self) -> str:
-        every = zip(self.ranking, self.names, self.scores, self.support, strict=True)
-        cells = [(str(rank), str(name), f"{score:.4g}", "yes" if kept else "") for rank, name, score, kept in every]
-        rows = [("rank", "feature", "score", "kept"), *(cells[j] for j in self.order)]
-        w = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(f"{a:>{w[0]}}  {b:<{w[1]}}  {c:>{w[2]}}  {d}".rstrip() for a, b, c, d in rows)
+        head, rows = self._shown()
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        sides = ["<" if name in ("feature", "kept") else ">" for name in head]
+        forms = [f"{side}{width}" for side, width in zip(sides, widths, strict=True)]
+        lines = ["  ".join(map(format, row, forms)).rstrip() for row in (head, *rows)]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        shown = self.order[:_SHOWN]
-        rows = "".join(
-            f"<tr{' style=font-weight:bold' if self.support[j] else ''}><td>{self.ranking[j]}</td>"
-            f"<td>{html.escape(str(self.names[j]))}</td><td>{self.scores[j]:.4g}</td></tr>"
-            for j in shown
-        )
-        if len(self.names) > len(shown):
-            rows += f"<tr><td></td><td>and {len(self.names) - len(shown)} more</td><td></td></tr>"
-        caption = html.escape(f"{self.method} ({'low' if self.lower_is_better else 'high'} is good)")
-        head = "<tr><th>rank</th><th>feature</th><th>score</th></tr>"
-        return f"<table><caption>{caption}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
+        head, cells = self._shown()
+        rows = ""
+        for *shown, kept in cells[:_SHOWN]:
+            row = "".join(f"<td>{html.escape(cell)}</td>" for cell in shown)
+            rows += f"<tr{' style=font-weight:bold' if kept else ''}>{row}</tr>"
+        if len(cells) > _SHOWN:
+            rows += f"<tr><td></td><td>and {len(cells) - _SHOWN} more</td></tr>"
+        direction = "" if self.scores_are_places else f" ({'low' if self.lower_is_better else 'high'} is good)"
+        names = "".join(f"<th>{name}</th>" for name in head[:-1])
+        caption = f"<caption>{html.escape(self.method)}{direction}</caption>"
+        return f"<table>{caption}<thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 @dataclass(frozen=True)

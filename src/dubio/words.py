@@ -193,15 +193,21 @@ SENTENCES: dict[str, str] = {
     "left out": "{ranked} of {total} columns were ranked; left out: {columns}",
     "left out alone": "left out: {columns}",
     "because of": "{name!q} ({why})",
-    "headline": "Keep {n} (of {total}): {names}.",
+    "headline": "{n} of {total} columns {n:is|are} related to {about}: {names}.",
+    "headline stand out": "{n} of {total} columns {n:stands|stand} out: {names}.",
+    "headline first": "The first {n} predict it as well as all {related}.",
+    "headline first one": "The first one predicts it as well as all {related}.",
+    "headline sufficient": "{n} of {total} columns {n:is|are} kept: {names}. {n:It predicts|They predict} {about} as "
+    "well as all {related} that are related to it.",
+    "headline kept": "{n} of {total} columns {n:is|are} kept: {names}.",
     "headline nothing": "No feature stands out: nothing in the table is clearly better than chance.",
-    "headline given": "Beyond {given}, keep {n} (of {total}): {names}.",
+    "headline given": "Beyond {given}, {n} of {total} columns {n:is|are} related to {about}: {names}.",
+    "headline sufficient given": "Beyond {given}, {n} of {total} columns {n:is|are} kept: {names}. {n:It predicts|They "
+    "predict} {about} as well as all {related} that are related to it.",
     "headline nothing given": "No feature stands out: nothing in the table clearly adds to {given}.",
     "given": "given {n:is|are} {given}: the other columns are judged by what they add to {n:it|them}",
     "given explains": "{given} alone {n:explains|explain} {percent:.0f} % of the variation of the target, on rows "
     "that were not used to learn this",
-    "headline more": "{more} more {more:is|are} related to the target, but {n:this one predicts|these {n} predict} it "
-    "as well.",
     # what was read, sampled, grouped, weighed and completed
     "column": "column {name!q}: {what}",
     "column left out": "column {name!q}: left out: {why}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -66,8 +66,9 @@ class Selector(SelectorMixin, BaseEstimator):
     _takes_given: ClassVar[bool] = False
     #: Whether the computation itself checks for NaN and infinities.
     _checks_values_itself: ClassVar[bool] = False
-    #: Whether low scores are good.
+    #: Whether low scores are good, and whether they only say where a search found the features.
     _lower_is_better: ClassVar[bool] = True
+    _scores_are_places: ClassVar[bool] = False
     #: Valid values of the method's own parameters; shared ones are in ``methods/parameters.py``.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     #: Parameters of the printed form, if it differs from the default; it has a name of its own in ``dubio.METHODS``.
@@ -231,9 +232,14 @@ class Selector(SelectorMixin, BaseEstimator):
         assert count is not None
         about_truth = None if relevance is None else relevance.about_truth
         ranks, by, low = rank_in_order(np.concatenate([given, judged])), type(self).__name__, self._lower_is_better
-        kept, lines = ranks <= n_given + max(1, count), (n_relevant, n_sufficient)
-        ranking = Ranking(names, scores, low, ranks, kept, by, reason, dict(columns), *lines, about_truth=about_truth)
-        return replace(ranking, given=tuple(map(str, names[given])))
+        kept = ranks <= n_given + max(1, count)
+        return Ranking(
+            *(names, scores, low, ranks, kept, by, reason, dict(columns), n_relevant, n_sufficient),
+            about_truth=about_truth,
+            given=tuple(map(str, names[given])),
+            about="" if self._target == "none" else "the target",
+            scores_are_places=self._scores_are_places,
+        )
 
     def to_ranking(self) -> Ranking:
         """The result as a :class:`~dubio.ranking.Ranking`: names, scores, direction, order, features kept and why."""
@@ -470,6 +476,7 @@ class SearchSelector(Selector):
 
     _attributes: ClassVar[tuple[str, ...]] = ("subsets", "labelled")
     _lower_is_better = False
+    _scores_are_places = True
     #: Wishes that are decided by tests; a search from sums alone has its own rule for "auto".
     _tested: ClassVar[tuple[str, ...]] = TESTED
     #: The criterion in words, and which direction is good.

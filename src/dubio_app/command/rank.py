@@ -132,7 +132,6 @@ def _print(run: Run) -> None:
     sure += [note("at the line", names=full.names[close].tolist())] if close.any() else []
     sure += [*evaluated, *(say("alert", alert=line) for line in alerts)]
     hidden = {f"pvalue of {name}" for name in run.question.target_names}
-    hidden |= {"score"} if hasattr(selector.selector_, "subsets_") else set()  # its place in the search
     print_ranking(run.question.asked_in_quotes, rows, full, sure, _how(run), call.top, hidden)
     tell(notes, quiet=call.quiet)
 
@@ -182,11 +181,11 @@ def print_ranking(
     asked: str, rows: Rows, ranking: Any, sure: list[Any], how: list[Any], top: int, hidden: Collection[str] = ()
 ) -> None:
     """The answer, how sure it is, the best features as a table without ``hidden`` columns, and how it was found."""
-    for line in (ranking.headline(), *map(sentence, sure)):
+    for line in (ranking.headline(about=asked), *map(sentence, sure)):
         output.print_paragraph(line)
     if not rows:  # no feature varies: the alerts name the columns
         return
-    hidden = _NOT_PRINTED.union(hidden)
+    hidden = _NOT_PRINTED.union(hidden, {"score"} if ranking.scores_are_places else ())
     if terminal_width() < _NARROW:
         hidden |= {"score", "rank_low", "rank_high"}
     if all(row.get("worst_case") is None for row in rows):  # no bound is known, as with groups

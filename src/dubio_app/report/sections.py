@@ -51,10 +51,11 @@ def _answer(findings: Findings) -> dict[str, Any]:
     question = "question of pairs" if known.has_pairs and not known.n_labelled else known.question
     question = "question of labels" if findings.about_labels else question
     about_audit = findings.about_labels and findings.audit is not None
+    headline = findings.ranking.headline(about=findings.asked)
     return {
         "title": say("title of labels" if findings.about_labels else "title", target=findings.target_name),
         "question": say(question),
-        "answer": sentence(findings.audit.headline()) if about_audit else findings.ranking.headline(),
+        "answer": sentence(findings.audit.headline()) if about_audit else headline,
         "kept": [(name, 0 < enough <= place) for place, name in enumerate(kept[:_CHIPS])],
         "more": max(0, len(kept) - _CHIPS),
         "has_key": enough > 0,

@@ -81,8 +81,10 @@ def feature_table(findings: Findings) -> dict[str, Any]:
         _texts("feature", ranking.names[order]),
         _texts("line", [ranking.line_of(int(j)) for j in order], "word"),
         _column("kept", ranking.support[order].astype(int).tolist(), "yes"),
-        _numbers("score low" if ranking.lower_is_better else "score high", ranking.scores[order], digits),
     ]
+    if not ranking.scores_are_places:
+        direction = "score low" if ranking.lower_is_better else "score high"
+        columns.append(_numbers(direction, ranking.scores[order], digits))
     values = {key: found[order] for key, found in extras.items() if key in COLUMNS}
     columns += [_texts(key, own) if own.dtype == object else _numbers(key, own, 3) for key, own in values.items()]
     if marks is not None:
