@@ -368,7 +368,7 @@ def test_features_that_the_search_did_not_reach_follow_in_order():
     last = short.paths_["forward"].steps[-1]
     by_value = last.candidates[np.argsort(last.candidate_values)]
     assert short.searched_features_[by_value[1]] == np.flatnonzero(ranks == 3)[0]
-    assert "The search looked at the best 10 of 30 features, by linear and smooth R2" in short.notes_
+    assert "The search looked at the best 10 of 30 features, by ranks and smooth R2" in short.notes_
 
 
 def test_one_class_is_refused():
