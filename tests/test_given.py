@@ -284,7 +284,7 @@ def test_the_command(table, tmp_path, capsys):
     assert run(words) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert (
-        "Beyond 'age' and 'site', 1 of 3 columns is related to 'ill': marker." in printed and "1 age given" in printed
+        "Beyond 'age' and 'site', 1 of 3 columns is related to 'dx': marker." in printed and "1 age given" in printed
     )
     assert "Beyond &#39;age&#39; and &#39;site&#39;" in page.read_text(encoding="utf-8")
     for given, message in (("dx", "--given names 'dx', which --target uses"), ("agee", "did you mean 'age'?")):
