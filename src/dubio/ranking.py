@@ -212,10 +212,11 @@ class Ranking:
             return say("headline kept", **facts)
         if kept < related:
             return say(f"headline sufficient{beyond}", **facts)
-        text = say(f"headline{beyond}" if self.about else "headline stand out", **facts)
+        text = say(("headline" if self.about else "headline stand out") + beyond, **facts)
         if enough is None or enough >= related:
             return text
-        return f"{text} {say('headline first one' if enough == 1 else 'headline first', **(facts | {'n': enough}))}"
+        first = say(f"headline {'first one' if enough == 1 else 'first'}", **(facts | {"n": enough}))
+        return f"{text} {first}"
 
     def to_frame(self) -> Any:
         """The ranking as a pandas frame, best first (needs pandas)."""
