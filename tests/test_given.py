@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from scipy.stats import kstest
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
 
 import dubio
 from dubio import FeatureSelector, InputError, label_tolerance, select_features, stability
@@ -13,6 +18,7 @@ from dubio.evidence.evidence import Evidence, varying_parts
 from dubio.evidence.relations import linear_pvalues
 from dubio.evidence.relevance import relevance_of
 from dubio.evidence.residuals import Regression, basis_of, explained_by_given, without_given
+from dubio.pipelines import evaluate_problem, evaluate_selection
 from dubio.problem import read_problem
 from dubio_app.command.run import run
 from tests.naive import left_out_residuals
@@ -288,3 +294,56 @@ def test_the_command(table, tmp_path, capsys):
     for given, message in (("dx", "--given names 'dx', which --target uses"), ("agee", "did you mean 'age'?")):
         assert run(["rank", str(path), "-t", "dx", "--given", given]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_what_the_selection_adds_to_the_given_columns(table):
+    X, y = table
+    cells = X[["marker", "n0", "c4"]].assign(age=X["age"])
+    selector = FeatureSelector("linear_search", n_features_to_select="relevant")
+    found = evaluate_selection(selector, LogisticRegression(), cells, y, given="age", n_repeats=1)
+    alone = evaluate_problem(selector, LogisticRegression(), selector.read_problem(cells, y, given="age"), n_repeats=1)
+    for one in (found, alone):
+        assert one.given_alone is not None and one.added is not None
+        np.testing.assert_allclose(one.added.mean, (one.selected - one.given_alone).mean())
+        assert one.added.low > 0 and one.n_selected.max() <= 3 and one.sizes[0] == 1
+        assert "the selected features add to the given columns" in one.verdict().casefold()
+        assert "with the given columns alone" in one.headline() and one.record()["added"]["mean"] == one.added.mean
+    np.testing.assert_array_equal(found.by_size[:, 0], found.given_alone)
+    none = evaluate_selection(selector, LogisticRegression(), cells.drop(columns="marker"), y, given="age", n_repeats=1)
+    assert "do not clearly add to the given columns" in none.verdict()
+    for given, message in (("agee", "did you mean"), (X[["site"]], "add them to X, and name them")):
+        with pytest.raises(InputError, match=message):
+            evaluate_selection(selector, LogisticRegression(), cells, y, given=given)
+    with pytest.raises(InputError, match="cannot be used by SelectKBest"):
+        evaluate_selection(SelectKBest(k=1), LogisticRegression(), cells, y, given="age")
+
+
+def test_the_audit_sees_given_columns(table):
+    X, y = table
+    own = X[["n0", "n1"]]
+    without, with_marker = (dubio.audit_labels(own, y, given=given) for given in (None, X[["marker"]]))
+    assert np.abs(with_marker.probabilities - without.probabilities).max() > 0.05
+    np.testing.assert_array_equal(
+        dubio.audit_labels(X, y, given="age").probabilities, dubio.audit_labels(X, y).probabilities
+    )
+
+
+def test_scikit_learn_routes_further_columns(table):
+    X, y = table
+    own, given = X[["marker", "n0", "c4"]], X[["age"]]
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = FeatureSelector("linear_search", n_features_to_select="relevant").set_fit_request(given=True)
+        model = make_pipeline(selector, LogisticRegression())
+        scores = cross_val_score(model, own, y, params={"given": given}, cv=3, error_score="raise")
+        model.fit(own, y, given=given)
+    assert scores.min() > 0.5 and model[0].support_.tolist() == [True, False, False]
+
+
+def test_tables_that_are_not_in_memory(table):
+    pa = pytest.importorskip("pyarrow")
+    X, y = table
+    own = X[["marker", "n0", "c4"]]
+    named = FeatureSelector(max_rows=150).fit(pa.Table.from_pandas(own.assign(age=X["age"])), y, given="age")
+    beside = FeatureSelector(max_rows=150).fit(pa.Table.from_pandas(own), y, given=X[["age"]])
+    assert named.n_sampled_ == beside.n_sampled_ == 150
+    assert named.support_.tolist() == [True, False, False, True] and beside.support_.tolist() == [True, False, False]

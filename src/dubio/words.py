@@ -261,8 +261,14 @@ SENTENCES: dict[str, str] = {
     # The worth of a selection to a model.
     "scores of folds": "{measure} with the features {chosen} in each fold ({kept}): {selected}; with all features: "
     "{everything}; with as many random features: {random}; by chance: {chance:.3f}",
+    "scores beyond given": "{measure} with the given columns and the features {chosen} in each fold ({kept}): "
+    "{selected}; with the given columns alone: {given_alone}; with all features: {everything}; with the given "
+    "columns and as many random features: {random}; by chance: {chance:.3f}",
     "evaluation": "with {model}: {scores}. The scores are from rows that neither the selection nor the model had seen; "
     "the brackets are {confidence:g} % intervals over {folds} folds",
+    "worth beyond given": "the selected features add to the given columns: the model is better than with these alone, "
+    "by {added}",
+    "worth no more than given": "the selected features do not clearly add to the given columns (difference {added})",
     "worth no model": "the model is not clearly better than chance (difference {above_chance})",
     "worth gain": "selection helps: the model is better than with all features, by {gain}",
     "worth loss": "selection costs: the model is better with all features (difference {gain})",

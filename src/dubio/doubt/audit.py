@@ -83,6 +83,7 @@ def audit_labels(
     progress: bool | Callable[[str, int, int], None] = False,
     groups: Any = None,
     sample_weight: Any = None,
+    given: Any = None,
     share: float | tuple[float, float] | None = None,
 ) -> LabelAudit | NumberAudit:
     """Find doubtful labels in a table: experts judge every row without having seen it.
@@ -128,6 +129,8 @@ def audit_labels(
     sample_weight : array-like (n_rows,), optional
         How much the experts learn from each row; only the ratios matter. A row of weight 0 counts as a row without a
         label. Each label is judged alike, and the rates count rows.
+    given : str, int, a list of these, or a table (n_rows, any), optional
+        Columns that are known already, as in :meth:`FeatureSelector.fit`. The experts see them like all others.
     share : float or (float, float), optional
         The share of wrong labels, if you know it, or from where to where it reaches. It anchors the audit: each label
         gets the probability that it is wrong (:class:`dubio.doubt.anchor.Anchor`). Without, the audit says how much the
@@ -165,8 +168,9 @@ def audit_labels(
         raise InputError("groups", cannot, "use another engine")
     if sample_weight is not None and (engine == "lnt" or probabilities is not None):
         raise InputError("sample_weight", "says what experts learn from, and none are trained here", "leave it out")
-    if probabilities is not None and experts is not None:
-        raise InputError("experts", "is given together with probabilities", "give one of them")
+    unused = [name for name, value in (("experts", experts), ("given", given)) if value is not None]
+    if probabilities is not None and unused:
+        raise InputError(unused[0], "is given together with probabilities", "give one of them")
     anchor = None if share is None else Anchor.of(share)
     how: dict[str, Any] = {"target": reads_as(y, target, missing_label), "missing_label": missing_label}
     if probabilities is not None:
@@ -188,7 +192,7 @@ def audit_labels(
     options["random_state"] = None if random_state is None else seed_of(random_state)
     # experts of one's own may have their own way with missing cells
     read = read_any_table(X, was_missing=experts is None)
-    problem = read_problem(read, y, groups=groups, sample_weight=sample_weight, **how)
+    problem = read_problem(read, y, groups=groups, sample_weight=sample_weight, given=given, **how)
     if experts is None:
         problem = problem.filled
         check_squares(problem.X, names=problem.column_names)

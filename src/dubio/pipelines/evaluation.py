@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -31,7 +31,8 @@ from dubio.methods.parameters import documented
 from dubio.pipelines.models import DoubtClassifier, DoubtModel, DoubtRegressor, KnownFolds, weight_argument
 from dubio.problem import Problem
 from dubio.progress import advance
-from dubio.table.matrix import is_dask, some_columns
+from dubio.table.given import given_positions
+from dubio.table.matrix import column_names, is_dask, some_columns
 from dubio.table.rows import check_weights, number_of_rows, read_groups, some_rows
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import read_supervision
@@ -84,6 +85,8 @@ class SelectionEvaluation:
     n_tested : float
         Number of independent rows on which the model was tested: groups count once if rows belong together, and rows of
         different weights count as fewer rows of the same weight. 0 if it is not known.
+    given_alone : array (n_folds,) or None
+        If columns are given: score of the model on these alone. All other features, kept or random, come with them.
     """
 
     sizes: NDArray[np.int64]
@@ -98,6 +101,7 @@ class SelectionEvaluation:
     share_tested: float
     confidence: float = 0.95
     n_tested: float = 0.0
+    given_alone: Floats | None = None
 
     def estimate(self, scores: Floats) -> Estimate:
         r"""Mean of the scores of the folds, with an interval.
@@ -142,13 +146,18 @@ class SelectionEvaluation:
         return float(self._quantile(len(values)) * (float(np.std(values, ddof=1)) * np.sqrt(shared)))
 
     def _means(self) -> dict[str, Estimate]:
-        fields = ("selected", "all_features", "random")
+        fields = ("selected", "all_features", "random", *(() if self.given_alone is None else ("given_alone",)))
         return {name: self.estimate(getattr(self, name)) for name in fields}
 
     @property
     def gain(self) -> Estimate:
         """Score on the selected features minus the score on all features, fold by fold."""
         return self.difference(self.selected, self.all_features)
+
+    @property
+    def added(self) -> Estimate | None:
+        """Score on the selected features minus that on the given columns alone, fold by fold; None if none is given."""
+        return None if self.given_alone is None else self.difference(self.selected, self.given_alone)
 
     @property
     def gain_over_random(self) -> Estimate:
@@ -167,10 +176,13 @@ class SelectionEvaluation:
         means = self._means()
         means["everything"] = means.pop("all_features")
         facts = {"measure": self.measure, "chosen": chosen, "kept": kept, "chance": self.chance.mean()}
-        return note("scores of folds", **facts, **means)
+        return note("scores of folds" if self.given_alone is None else "scores beyond given", **facts, **means)
 
     def verdict(self) -> str:
-        """The answer to whether the selection helps, in one sentence with the difference and its interval."""
+        """The answer to whether the selection helps, in a sentence with the difference and its interval.
+
+        If columns are given, a sentence before it says what the selection adds to them.
+        """
         gain, over_random, above_chance = self.gain, self.gain_over_random, self.above_chance
         cases = (
             ("worth no model", above_chance.low <= 0),
@@ -181,7 +193,11 @@ class SelectionEvaluation:
         )
         code = next((code for code, holds in cases if holds), "worth nothing")
         facts = {"gain": gain, "over_random": over_random, "above_chance": above_chance}
-        return sentence(note(code, **{name: value.signed() for name, value in facts.items()}))
+        usual = sentence(note(code, **{name: value.signed() for name, value in facts.items()}))
+        if self.added is None:
+            return usual
+        code = "worth beyond given" if self.added.low > 0 else "worth no more than given"
+        return f"{sentence(note(code, added=self.added.signed()))} {usual}"
 
     def headline(self) -> str:
         """The worth of the selection, in two sentences."""
@@ -199,6 +215,7 @@ class SelectionEvaluation:
             "chance": float(self.chance.mean()),
             "gain": vars(self.gain),
             "gain_over_random": vars(self.gain_over_random),
+            **({} if self.added is None else {"added": vars(self.added)}),
             "by_size": [
                 {
                     "n_features": int(size),
@@ -245,6 +262,7 @@ def evaluate_selection(
     *,
     groups: Any = None,
     sample_weight: Any = None,
+    given: Any = None,
     sizes: Any = None,
     n_splits: int = 5,
     n_repeats: int = 2,
@@ -271,6 +289,9 @@ def evaluate_selection(
     sample_weight : array-like (n_rows,), optional
         Weight of each row: in the score, and in the selection and the model if they take weights. Rows of weight 0 are
         left out.
+    given : str, int, or a list of these, optional
+        Columns of X that are known already, for a :class:`~dubio.FeatureSelector`: the result also says what the
+        selection adds to them.
     sizes : list of int, optional
         Numbers of features at which the model is evaluated; by default up to 12 between 1 and all.
     n_splits, n_repeats : int
@@ -314,10 +335,11 @@ def evaluate_selection(
             remedy = f"give {_MODELS[supervision.reads][0]}, or target={predicted!r}"
             raise InputError("model", f"is {name}, but {supervision.given}", remedy)
     facts = {"sample_weight": weights, "groups": groups}
+    which = _positions_of_given(given, selector, X)
     facts = {name: values for name, values in facts.items() if values is not None and has_fit_parameter(selector, name)}
 
     def fit(selector: Any, rows: Rows) -> Any:
-        options = {name: values[rows] for name, values in facts.items()}
+        options = {name: values[rows] for name, values in facts.items()} | ({} if given is None else {"given": given})
         return clone(selector).fit(some_rows(X, rows), some_rows(y, rows), **options)
 
     table = _Table(
@@ -328,8 +350,20 @@ def evaluate_selection(
         fit=fit,
         part=lambda rows, features: some_columns(some_rows(X, rows), features),
         unreadable=lambda: _not_numbers(X),
+        given=which,
     )
     return _evaluate(selector, model, table, sizes, n_splits, n_repeats, random_state, n_jobs)
+
+
+def _positions_of_given(given: Any, selector: Any, X: Any) -> Rows:
+    """The positions of given columns in a table."""
+    if given is None:
+        return np.zeros(0, dtype=np.int64)
+    if not has_fit_parameter(selector, "given"):
+        raise InputError(
+            "given", f"cannot be used by {type(selector).__name__}", "use FeatureSelector, or leave it out"
+        )
+    return given_positions(given, number_of_rows(X), column_names(X), int(X.shape[1]))
 
 
 def _table_of(X: Any) -> Any:
@@ -392,6 +426,7 @@ def evaluate_problem(
         n_features=problem.n_features,
         fit=lambda selector, rows: clone(selector).fit_problem(problem.rows(rows)),
         part=lambda rows, features: problem.table[np.ix_(rows, problem.columns_of(features))],
+        given=problem.given_features,
     )
     return _evaluate(selector, model, table, sizes, n_splits, n_repeats, random_state, n_jobs)
 
@@ -417,6 +452,8 @@ class _Table:
     part: Callable[[Rows, Rows], Any]
     #: Cells that hardly any model can read, in words; "" if all are numbers.
     unreadable: Callable[[], str] = str
+    #: Features that come with all others.
+    given: Rows = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 def _not_numbers(X: Any) -> str:
@@ -441,7 +478,8 @@ def _evaluate(
 ) -> SelectionEvaluation:
     if n_repeats < 1:
         raise InputError("n_repeats", f"={n_repeats}", "give at least 1")
-    seed, wanted, wrapped = seed_of(random_state), _sizes(sizes, table.n_features), _wrapper(table.supervision)(model)
+    seed, wrapped = seed_of(random_state), _wrapper(table.supervision)(model)
+    wanted = np.unique(np.maximum(_sizes(sizes, table.n_features), len(table.given)))
     folds = [
         fold
         for repeat in range(n_repeats)
@@ -501,9 +539,14 @@ def _score_fold(
 
     with one_blas_thread():  # hundreds of small models
         chosen = table.fit(selector, train)
-        order, kept = np.argsort(chosen.ranking_, kind="stable"), np.flatnonzero(chosen.support_)
+
+        def beside_given(features: Rows) -> Rows:
+            return np.concatenate([table.given, features[~np.isin(features, table.given)]])
+
+        order = beside_given(np.argsort(chosen.ranking_, kind="stable"))
+        kept = beside_given(np.flatnonzero(chosen.support_))
         # the same random orders for every size: the curve and the headline then say the same of one size
-        orders = [rng.permutation(len(order)) for _ in range(_RANDOM_DRAWS)]
+        orders = [beside_given(rng.permutation(len(order))) for _ in range(_RANDOM_DRAWS)]
 
         def random(size: int) -> float:
             return float(np.mean([on(drawn[:size]) for drawn in orders]))
@@ -514,8 +557,9 @@ def _score_fold(
             "selected": on(kept),
             "all_features": on(order),
             "random": random(len(kept)),
-            "n_selected": len(kept),
+            "n_selected": len(kept) - len(table.given),
             "chance": model.chance(table.supervision, table.weights, train, test),
+            **({"given_alone": on(table.given)} if len(table.given) else {}),
         }
 
 

@@ -78,6 +78,15 @@ def with_given(table: ReadTable, given: Any) -> tuple[ReadTable, Given]:
     return table, Given(features, beside)
 
 
+def given_positions(given: Any, n_rows: int, names: Any, n_columns: int) -> Codes:
+    """The positions of given columns of a table that was not read; further columns are refused."""
+    wanted = _names(given, n_rows)
+    if wanted is None:
+        raise InputError("given", "holds further columns, which no model would see", "add them to X, and name them")
+    own = None if names is None else list(names)
+    return np.array([_position(one, ReadTable(np.empty((0, n_columns)), own)) for one in wanted], dtype=np.int64)
+
+
 def some_given(given: Any, rows: Codes, n_rows: int) -> Any:
     """What is given, for some of all rows only: names of columns stay as they are."""
     if _names(given, n_rows) is not None:
