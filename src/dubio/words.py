@@ -177,6 +177,15 @@ SENTENCES: dict[str, str] = {
     "checked nothing": "no feature could be shown to be related to the truth",
     "checked labels": "{names!q} {n:is|are} related only to how rows were labelled",
     "checked open": "{n} {n:is|are} related to the labels, and more rows must be checked to settle {n:it|them}",
+    "drawn": "{n} of {n_in_all:,} rows were drawn at random (seed {seed}) and written to {path}",
+    "drawn before": "the file also holds the {n} {n:row|rows} of earlier draws, with the chances of all draws together",
+    "judge page": "open {page}, judge the rows, and download judged.csv; then add --checked {path} "
+    "--checked judged.csv to dubio rank",
+    "judge file": "write what is true into the column value, and leave it empty if you cannot decide; then add "
+    "--checked {path} to dubio rank",
+    "forecast of rows": "{n} rows are drawn: about as many as settle a column that is moderately related to the "
+    "target, by how often the models disagree with the labels (--rows N draws another number)",
+    "checkers disagree": "two people checked {twice} {twice:row|rows} and disagree in {n}: these count as undecided",
     "verdict truth": "related to the truth",
     "verdict labels": "related only to how rows were labelled",
     "verdict open": "not settled: about {n} more checked rows would",
@@ -583,6 +592,9 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "score high": ("score", "higher is better"),
     "pvalue": ("p-value", "probability of a score this good by chance"),
     "qvalue": ("q-value", "share of false discoveries if the features with this q-value or a smaller one are kept"),
+    "p_truth": ("p-value (truth)", "probability of such a relation to the truth by chance, by the checked rows"),
+    "q_truth": ("q-value (truth)", "the same as a share of false discoveries"),
+    "verdict": ("verdict", "what the checked rows say"),
     "serves": ("serves", "the targets that it is related to; ?: it is not clear which"),
     "doubt": ("doubt", "q-value of the test whether labels are more doubtful where the feature is high, or low"),
     "annotator": ("annotator", "whose labels the feature marks"),

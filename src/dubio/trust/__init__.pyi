@@ -1,7 +1,9 @@
 # ruff: isort: skip_file
 from dubio.doubt.noise_model import NoiseModel as NoiseModel
 from dubio.target.label_values import CorrectedLabels as CorrectedLabels
+from dubio.target.checked import CheckedRows as CheckedRows, join_checks as join_checks
 from dubio.trust.corrections import BeforeAndAfter as BeforeAndAfter, audit_left as audit_left, compare as compare
+from dubio.trust.drawing import Draw as Draw, draw_rows as draw_rows, rows_needed as rows_needed
 from dubio.trust.fingerprints import Fingerprints as Fingerprints, label_fingerprints as label_fingerprints
 from dubio.trust.resampling import (
     NogueiraIndex as NogueiraIndex,

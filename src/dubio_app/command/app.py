@@ -58,6 +58,25 @@ def audit(call: Call) -> None:
         audit_table(call)
 
 
+def check(call: Call) -> None:
+    """Draw rows at random for a person to judge, without their labels.
+
+    What is found in them says which columns are related to the truth, and which only to how rows were labelled. Nobody
+    may pick these rows: they are drawn by chance, and the chances are written down.
+
+    \b
+    Examples:
+      dubio check patients.csv --target diagnosis --rows 60 --draw draw.csv --page check.html
+      dubio check patients.csv --target diagnosis --rows 40 --draw more.csv --checked draw.csv --checked judged.csv
+      dubio rank patients.csv --target diagnosis --checked draw.csv --checked judged.csv
+    """
+    from dubio_app.command.checking import check_table
+    from dubio_app.command.output import hushed
+
+    with hushed(call.quiet):
+        check_table(call)
+
+
 def apply(call: Call) -> None:
     """Take the kept columns from the next table, and say what is different in it.
 
@@ -146,7 +165,7 @@ def make_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True)(_function("dubio", version))
-    for work in (rank, audit, look, apply, rerun, methods, demo):
+    for work in (rank, audit, check, look, apply, rerun, methods, demo):
         app.command(work.__name__)(_function(work.__name__, work))
     for further in sorted(entry_points(group="dubio.commands"), key=lambda entry: entry.name):
         app.add_typer(further.load(), name=further.name)

@@ -192,7 +192,8 @@ def _nonzero(number: int) -> int:
 
 
 _BOTH, _WORK = "rank audit", "rank audit demo"
-_READ, _FILES = "rank audit look", "rank audit look apply"
+_ASKS = "rank audit check"
+_READ, _FILES = f"{_ASKS} look", f"{_ASKS} look apply"
 _KINDS = ("auto", "classes", "numbers", "ordered")
 _WHO = "says who gave the class in --target"
 _LIMITS = "give both (an empty cell means no limit)"
@@ -210,7 +211,7 @@ OPTIONS = (
     Option("TABLE", commands=_FILES).means(
         "CSV, TSV (also .gz), Excel, JSON lines, Parquet or Feather file; - reads CSV from standard input."
     ),
-    Option("--target -t COL", commands=_BOTH, required="audit", columns="target").means(
+    Option("--target -t COL", commands=_ASKS, required="audit check", columns="target").means(
         "Column with the class or the number; A,B for several targets (rank only)."
     ),
     Option("--soft A,B,C", columns="target").means("Columns with the probability of each class."),
@@ -232,17 +233,36 @@ OPTIONS = (
     ).means(
         "Labels that were corrected on the page of a report (corrections.csv): use them, and show before and after."
     ),
+    _of_all(
+        "--checked FILE",
+        commands="rank check",
+        several=True,
+        excludes="pairs",
+        needs=("target", "holds the truth of rows"),
+    ).means(
+        "Rows that were drawn by dubio check and judged: says which columns are related to the truth. May be repeated."
+    ),
+    Option("--rows N", commands="check", least=1).means(
+        "Number of rows, or of groups, to draw; by default a forecast from the audit."
+    ),
+    Option("--by", commands="check", choices=("random", "class", "doubtful"), default="random").means(
+        "Draw all rows alike, as many of each class, or those more often whose label the models disagree with."
+    ),
+    Option("--draw OUT.csv", commands="check", required="check").means(
+        "Where to write the drawn rows, with their chances and an empty column for what is true."
+    ),
+    Option("--page OUT.html", commands="check").means("Write a page on which a person judges the rows blindly."),
     _of_all("--pairs FILE", argument="must_link cannot_link", excludes="groups").means(
         "File with pairs of rows: row, row, must or cannot. Rows are named by the column of --id; without it they are "
         "numbers, and 1 is the first row under the header."
     ),
     _of_sample("--regression", holds="numbers").means("The target is a number (by default, this is detected)."),
     Option("--classes", holds="classes").means("The target is a class, even if it looks like a number."),
-    _of_sample("--target-kind", choices=_KINDS, default="auto", commands=_BOTH, holds="=", only=_KINDS[2:]).means(
+    _of_sample("--target-kind", choices=_KINDS, default="auto", commands=_ASKS, holds="=", only=_KINDS[2:]).means(
         "What the target holds; ordered: classes with an order."
     ),
     _of_sample(
-        "--order LOWEST,...,HIGHEST", commands=_BOTH, holds="ordered", needs=("target", "names the classes of --target")
+        "--order LOWEST,...,HIGHEST", commands=_ASKS, holds="ordered", needs=("target", "names the classes of --target")
     ).means("The order of the classes; implies --target-kind ordered."),
     _of_sample(
         "--positive VALUE", holds="positives", needs=("target", "is a value of --target"), excludes="confidence"
@@ -262,10 +282,10 @@ OPTIONS = (
     _of_all("--event COL", columns="target", needs=("time", _CENSORED)).means(
         "Column that says whether the event happened: yes or no. If not, the time is censored."
     ),
-    _of_sample("--unlabelled VALUE", commands=_BOTH, several=True).means(
+    _of_sample("--unlabelled VALUE", commands=_ASKS, several=True).means(
         "Target value that means 'no label'. May be repeated."
     ),
-    _of_all("--groups COL", commands=_BOTH, columns="fact", passed="fit").means(
+    _of_all("--groups COL", commands=_ASKS, columns="fact", passed="fit").means(
         "Column that says which rows belong together, such as the patient. It is not used as a feature."
     ),
     _of_sample("--weights COL", commands=_BOTH, columns="fact", argument="sample_weight", passed="fit").means(
@@ -329,7 +349,13 @@ OPTIONS = (
         "with all and with random ones."
     ),
     _to_make(
-        "--seed N", default=0, commands=_WORK, least=0, most=2**32 - 1, argument="random_state", code="always"
+        "--seed N",
+        default=0,
+        commands=f"{_WORK} check",
+        least=0,
+        most=2**32 - 1,
+        argument="random_state",
+        code="always",
     ).means("Seed of random numbers: the same seed gives the same answer."),
     _to_make("--jobs -j N", commands=_WORK, read=_nonzero, argument="n_jobs", code="never").means(
         "Number of threads, or -1 for all processors. The answer does not depend on it."
@@ -357,11 +383,13 @@ OPTIONS = (
     ),
     Option("--json", commands="rank audit look methods", excludes="csv").means("Print JSON."),
     Option("--csv", commands="rank audit look methods").means("Print CSV."),
-    Option("--top N", default=20, commands=_READ, least=1).means(
+    Option("--top N", default=20, commands="rank audit look", least=1).means(
         "Number of rows to print; CSV and JSON have all rows."
     ),
     Option("--quiet -q", commands=_FILES).means("Print no notes and no progress on standard error, only errors."),
-    Option("--debug", commands="dubio rank audit look apply methods demo").means("Show the traceback of an error."),
+    Option("--debug", commands="dubio rank audit check look apply methods demo").means(
+        "Show the traceback of an error."
+    ),
 )
 
 

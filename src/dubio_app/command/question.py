@@ -15,6 +15,7 @@ from dubio.errors import InputError, all_of, counted, name_row, nearest, quoted,
 from dubio.errors import joined as one_error
 from dubio.streams.text_files import HowToRead
 from dubio.table.read import ReadTable, read_any_table
+from dubio.target.checked import join_checks
 from dubio.target.classes import is_whole
 from dubio.target.intervals import interval_targets
 from dubio.target.knowledge import Supervision
@@ -121,9 +122,15 @@ class Question:
         with _kept_in(wrong):
             self.features = self._features([*self.target_names, *self.call.names_of("fact"), *call.names_of("unused")])
         with _kept_in(wrong):
-            self.fit = self._pairs() | self._facts()
+            self.fit = self._pairs() | self._facts() | self._checked()
         if wrong:
             raise one_error(wrong)
+
+    @property
+    def row_names(self) -> Any:
+        """The column of --id if it names each row; with several rows of a patient, files name rows by their numbers."""
+        column = self.table[self.call.id[0]] if self.call.id else None
+        return None if column is None or column.duplicated().any() else column
 
     @property
     def asked(self) -> str:
@@ -325,12 +332,10 @@ class Question:
 
     def _corrected(self, read: _Read) -> _Read:
         """The same target with the labels that were corrected."""
-        path, ids = self.call.corrections, self.call.id
+        path = self.call.corrections
         if path is None:
             return read
-        # with several rows of a patient, the file has their numbers, too
-        are_names = ids and not self.table[ids[0]].duplicated().any()
-        named = [(self.table[ids[0]], f"table[{ids[0]!r}]")] if are_names else []
+        named = [] if self.row_names is None else [(self.row_names, f"table[{self.row_names.name!r}]")]
         y = self._make(apply_corrections, (read.y, "y"), (path, repr(path)), *named)
         return _Read(y, "classes", read.missing_label)
 
@@ -348,6 +353,20 @@ class Question:
             shown = pairs.tolist() if len(pairs) <= _PAIRS_SHOWN else f"...  # {hint}"
             self.code.append(f"{name}_link = {shown}")
         return {"must_link": must, "cannot_link": cannot}
+
+    def _checked(self) -> dict[str, Any]:
+        """The rows of the files of --checked."""
+        files, names = list(self.call.checked), self.row_names
+        if not files or self.call.command != "rank":
+            return {}
+        checked = join_checks(files, len(self.table), names)
+        named = "" if names is None else f", table[{names.name!r}]"
+        self.code += ["from dubio.trust import join_checks"]
+        self.code += [f"checked = join_checks({files!r}, len(table){named})"]
+        if checked.n_checked_twice:
+            facts = {"n": checked.n_disagreements, "twice": checked.n_checked_twice}
+            self.notes.append(f"{note('checkers disagree', **facts)}.")
+        return {"checked": checked}
 
     def _facts(self) -> dict[str, Any]:
         """Columns that are passed to ``fit``, by the name of the argument."""

@@ -24,9 +24,11 @@ from dubio_app.whole_files import write_whole
 _NARROW = 80  # letters: on a terminal with fewer, some columns are left out
 #: What the columns of the table are called, if not by their own names.
 _LABELS = {"kept": "line", "qvalue": "q", "rank_low": "rank from", "rank_high": "to", "frequency": "kept in"}
+_LABELS["q_truth"] = "q (truth)"
 _LABELS["worst_case"] = "worst case"
 #: Columns that are only in CSV and JSON.
 _NOT_PRINTED = {"rank_median", "pvalue", "relevant", "sufficient", "kept", "tolerance_low", "tolerance_high"}
+_NOT_PRINTED |= {"p_truth"}
 
 
 def rank_table(call: Call) -> None:
@@ -192,7 +194,7 @@ def print_ranking(
         hidden.add("worst_case")
     names = [name for name in rows[0] if name not in hidden]
     names.insert(names.index("feature") + 1, "kept")
-    left = ("feature", "kept", "serves")
+    left = ("feature", "kept", "serves", "verdict")
     columns = [(_LABELS.get(name, name), "left" if name in left else "right") for name in names]
     shown = [[_shown(name, row, ranking) for name in names] for row in rows[:top]]
     caption = [note("more features", n=len(rows) - len(shown), total=len(rows))] if len(rows) > len(shown) else []
@@ -212,5 +214,5 @@ def _shown(name: str, row: dict[str, Any], ranking: Any) -> Any:
         return f"{100 * value:.0f} %"
     if name == "worst_case" and value == int(value):
         return int(value)
-    form = {"qvalue": ".2g", "doubt": ".2g", "rank_low": ".0f", "rank_high": ".0f"}.get(name)
+    form = {"qvalue": ".2g", "q_truth": ".2g", "doubt": ".2g", "rank_low": ".0f", "rank_high": ".0f"}.get(name)
     return value if form is None else format(value, form)

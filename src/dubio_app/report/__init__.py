@@ -20,27 +20,17 @@ def render_report(findings: Findings) -> str:
 
     All text from the table is escaped. The page allows only its own script, and no requests.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     from dubio import __version__
     from dubio_app.report.sections import page_content
-    from dubio_app.report.svg import printable
     from dubio_app.report.tables import as_json
 
-    environment = Environment(
-        loader=PackageLoader("dubio_app.report", "."),
-        autoescape=True,
-        finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else printable(value),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    script = _read("page.js") + _read("corrections.js")
-    content = page_content(findings) | {"style": Markup(_read("page.css")), "script": Markup(script)}
+    script = read_part("page.js") + read_part("corrections.js")
+    content = page_content(findings) | {"style": Markup(read_part("page.css")), "script": Markup(script)}
     content |= {"data": Markup(as_json(content["data"])), "version": __version__}
     content["script_hash"] = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.get_template("page.html.j2").render(content)
+    return str(template("page.html.j2").render(content))
 
 
 def write_report(
@@ -109,5 +99,24 @@ def write_report(
     write_whole(path, render_report(findings))
 
 
-def _read(name: str) -> str:
+def template(name: str) -> Any:
+    """A template that escapes all text."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    from dubio_app.report.svg import printable
+
+    environment = Environment(
+        loader=PackageLoader("dubio_app.report", "."),
+        autoescape=True,
+        finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else printable(value),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
+
+
+def read_part(name: str) -> str:
+    """A part of a page, as it stands in its file."""
     return resources.files("dubio_app.report").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,117 @@
+"""``dubio check``: draw rows at random, and write a page and a file on which a person judges them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.errors import InputError
+from dubio.problem import read_problem
+from dubio.table.rows import centred_within, read_groups
+from dubio.target.checked import COLUMNS, CheckedRows, join_checks
+from dubio.target.knowledge import Supervision
+from dubio.target.label_values import written
+from dubio.target.reader import read_supervision
+from dubio.trust.drawing import Draw, draw_rows, rows_needed
+from dubio.words import note, sentence
+from dubio_app.command.options import Call
+from dubio_app.command.output import notes_from_warnings, print_paragraph, step, tell
+from dubio_app.command.question import Question, table_of
+from dubio_app.command.trust import audit_of
+from dubio_app.report.check import Card, render_check
+from dubio_app.whole_files import write_whole
+
+#: Rows to check if the audit cannot say how many.
+_USUAL = 60
+
+
+def check_table(call: Call) -> None:
+    """Read the table, draw rows, and write the files on which they are judged."""
+    with table_of(call) as file:
+        question = Question(file, call)
+        known = read_supervision(
+            question.y, len(question.table), target=question.kind, missing_label=question.missing_label
+        )
+        known.read_truth(np.full(known.n_rows, None, dtype=object))  # some kinds cannot be checked
+        groups = read_groups(question.fit.get("groups"), known.n_rows)
+        before = join_checks(list(call.checked), known.n_rows, question.row_names) if call.checked else None
+        draw = _draw(question, known, groups, before)
+        write_whole(call.draw, _as_csv(question, draw, before).encode("utf-8"))
+        one_card = groups is not None and not centred_within(known.goals()[0].reshape(len(groups), -1), groups).any()
+        cards = _cards(question, draw, groups if one_card else None)
+        if call.page:
+            classes = [written(name) for name in known.classes.tolist()] if known.n_classes else []
+            page = render_check(cards, classes, asked=question.asked, table=call.table, draw=_name_of(call, known))
+            write_whole(call.page, page.encode("utf-8"))
+    drawn = {"n": len(draw.rows), "n_in_all": known.n_rows, "cards": len(cards), "seed": call.seed, "path": call.draw}
+    told = [note("drawn", **drawn)]
+    told += [note("drawn before", n=draw.n_before)] if draw.n_before else []
+    told += [note("judge page", page=call.page, path=call.draw)] if call.page else [note("judge file", path=call.draw)]
+    for one in told:
+        print_paragraph(sentence(one))
+    tell(question.notes, quiet=call.quiet)
+
+
+def _draw(question: Question, known: Supervision, groups: NDArray[Any] | None, before: CheckedRows | None) -> Draw:
+    """The rows to check, as many as were asked for, or as many as the audit forecasts."""
+    call, disagreement = question.call, None
+    if call.by == "doubtful" or call.rows is None:
+        disagreement = _disagreement(question)
+    if call.by == "doubtful" and disagreement is None:
+        raise InputError("by", "=doubtful needs labels that models can judge", "draw all rows alike, or by class")
+    count = call.rows
+    if count is None:
+        count = _USUAL if disagreement is None else rows_needed(disagreement)
+        question.notes.append(f"{note('forecast of rows', n=count)}.")
+    earlier = None if before is None else ~np.isnan(before.chance)
+    facts: dict[str, Any] = {"strata": known.strata, "disagreement": disagreement, "groups": groups}
+    return draw_rows(known.n_rows, count, design=call.by, before=earlier, random_state=call.seed, **facts)
+
+
+def _disagreement(question: Question) -> Any:
+    """How much models disagree with each label; None if they cannot judge them."""
+    reading = {"target": question.kind, "missing_label": question.missing_label, "allow_nan": True}
+    with step("auditing the target"), notes_from_warnings([]):
+        problem = read_problem(question.features, question.y, **reading, **question.fit)
+        if not problem.supervision.can_be_judged:
+            return None
+        audit = audit_of(problem, question.call)
+    return audit.disagreement if audit.judged else None
+
+
+def _name_of(call: Call, known: Supervision) -> str:
+    return f"{call.by}, {known.n_rows} rows, seed {call.seed}"
+
+
+def _as_csv(question: Question, draw: Draw, before: CheckedRows | None) -> str:
+    """The drawn rows, also those of earlier draws with what was found in them, in the order of the table."""
+    rows = draw.rows if before is None else np.union1d(draw.rows, np.flatnonzero(~np.isnan(before.chance)))
+    file = io.StringIO()
+    lines = csv.writer(file, lineterminator="\n")
+    lines.writerow([*COLUMNS[:4], "draw"])
+    names = question.row_names
+    for row in np.sort(rows).tolist():
+        value = "" if before is None else written(before.values[row])
+        name = "" if names is None else written(names.iloc[row])
+        chance = repr(float(draw.chance[row]))
+        lines.writerow([row + 1, name, value, chance, f"{question.call.by}, seed {question.call.seed}"])
+    return file.getvalue()
+
+
+def _cards(question: Question, draw: Draw, groups: NDArray[Any] | None) -> list[Card]:
+    """What a person sees: the cells of each drawn row, and nothing of its target; one card for each group."""
+    features = [str(name) for name in question.features.names or ()]
+    table, names = question.table, question.row_names
+    cards: dict[int, Card] = {}
+    for row in draw.rows.tolist():
+        name = "" if names is None else written(names.iloc[row])
+        cells = [(column, written(table[column].iloc[row])) for column in features if column in table.columns]
+        card = cards.setdefault(row if groups is None else int(groups[row]), Card([], [], []))
+        card.rows.append(row + 1)
+        card.names.append(name)
+        card.cells.append(cells)
+    return list(cards.values())
