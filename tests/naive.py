@@ -1169,3 +1169,95 @@ def left_out_residuals(basis, table, weights=None, groups=None):
             beta = np.linalg.solve(A.T @ (w[rest, None] * A) + P, A.T @ (w[rest] * t[rest]))
             out[rows, j] = t[rows] - design[rows] @ beta
     return out
+
+
+# --- Votes of annotators ------------------------------------------------------------------------------------------
+
+STRENGTHS = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0]
+
+
+def dirichlet_fit(counts, base, s):
+    """Log-likelihood of counts (lists of rows) under Dirichlet priors of mean ``base`` and strength ``s``."""
+    fit = 0.0
+    for row, prior in zip(counts, base, strict=True):
+        fit += gammaln(s) - gammaln(s + sum(row))
+        for n, b in zip(row, prior, strict=True):
+            fit += gammaln(n + s * b) - gammaln(s * b)
+    return fit
+
+
+def shrunk_confusions(counts, strength=None, in_order=False):
+    """Confusions (annotators, true, said) with shared priors, from expected counts."""
+    m, K = counts.shape[:2]
+    base = np.zeros((m, K, K))
+    if in_order:
+        steps = list(range(1 - K, K))
+        seen = np.array([0.7 if d == 0 else 0.3 * 0.5 ** abs(d) for d in steps])
+        own = [[sum(counts[e, k, k + d] for k in range(K) if 0 <= k + d < K) for d in steps] for e in range(m)]
+        pooled = np.array([sum(row[j] for row in own) for j in range(len(steps))]) + 20.0 * K * seen / seen.sum()
+        pooled = pooled / pooled.sum()
+        s = strength or max(STRENGTHS, key=lambda s: dirichlet_fit(own, [pooled] * m, s))
+        for e in range(m):
+            by_step = [(own[e][j] + s * pooled[j]) / (sum(own[e]) + s) for j in range(len(steps))]
+            for k in range(K):
+                for c in range(K):
+                    base[e, k, c] = by_step[c - k + K - 1]
+                base[e, k] /= base[e, k].sum()
+    else:
+        pooled = counts.sum(axis=0) + [[20.0 * (0.7 if k == c else 0.3 / (K - 1)) for c in range(K)] for k in range(K)]
+        pooled = pooled / pooled.sum(axis=1, keepdims=True)
+        wrong = [sum(counts[e, k, c] for k in range(K) for c in range(K) if k != c) for e in range(m)]
+        expected = [sum(counts[e, k].sum() * (1 - pooled[k, k]) for k in range(K)) for e in range(m)]
+
+        def fit(s):
+            pairs = zip(wrong, expected, strict=True)
+            return sum(s * np.log(s) - gammaln(s) + gammaln(s + w) - (s + w) * np.log(s + x) for w, x in pairs)
+
+        s = strength or max(STRENGTHS, key=fit)
+        for e in range(m):
+            for k in range(K):
+                share = min(max((wrong[e] + s) / (expected[e] + s) * (1 - pooled[k, k]), 1e-3), 1 - 1e-3)
+                for c in range(K):
+                    base[e, k, c] = 1 - share if c == k else share * pooled[k, c] / (1 - pooled[k, k])
+    base = np.maximum(base, 1e-3 / K)
+    base /= base.sum(axis=2, keepdims=True)
+    rows, priors = counts.reshape(-1, K), base.reshape(-1, K)
+    s = strength or max(STRENGTHS, key=lambda s: dirichlet_fit(rows, priors, s))
+    return (counts + s * base) / (counts.sum(axis=2, keepdims=True) + s)
+
+
+def agree_on_classes(row, who, code, n_rows, n_annotators, K, in_order=False, steps=300):
+    """Memberships and confusions of the EM on votes alone, one vote at a time."""
+    P = np.full((n_rows, K), 1.0 / K)
+    for i in range(n_rows):
+        own = [c for r, c in zip(row, code, strict=True) if r == i]
+        for k in range(K):
+            P[i, k] = (own.count(k) + 1.0 / K) / (len(own) + 1.0)
+    voted = sorted(set(row))
+    for step in range(1, steps + 1):
+        counts = np.zeros((n_annotators, K, K))
+        for r, e, c in zip(row, who, code, strict=True):
+            counts[e, :, c] += P[r]
+        theta = shrunk_confusions(counts, strength=2.0 if step <= 20 else None, in_order=in_order)
+        shares = np.array([sum(P[i, k] for i in voted) + 1.0 for k in range(K)])
+        shares /= shares.sum()
+        new = np.tile(shares, (n_rows, 1))
+        for r, e, c in zip(row, who, code, strict=True):
+            for k in range(K):
+                new[r, k] *= theta[e, k, c]
+        new /= new.sum(axis=1, keepdims=True)
+        moved = max(abs(new[i, k] - P[i, k]) for i in voted for k in range(K))
+        P = new
+        if moved < 1e-5 and step > 20:
+            break
+    return P, theta
+
+
+def krippendorff(values, squared):
+    """Alpha from all pairs of votes of a row, and all pairs of votes; ``squared`` is the squared distance of two."""
+    rows = [[v for v in row if v is not None] for row in values]
+    rows = [row for row in rows if len(row) >= 2]
+    every = [v for row in rows for v in row]
+    observed = sum(squared(a, b) / (len(row) - 1) for row in rows for a, b in itertools.permutations(row, 2))
+    expected = sum(squared(a, b) for a, b in itertools.permutations(every, 2))
+    return 1 - (observed / len(every)) / (expected / (len(every) * (len(every) - 1)))

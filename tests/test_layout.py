@@ -162,8 +162,9 @@ def test_only_one_place_stores_what_was_fitted():
 
 #: Names of all kinds of targets, as classes and as words, and the flags that tell one from another.
 KINDS = {"Supervision", "Nothing", "OfClasses", "Classes", "Memberships", "Numbers", "OrderScores", "OrderedClasses"}
-KINDS |= {"OrderedMemberships", "Intervals", "Positives", "SeveralTargets"}
+KINDS |= {"OrderedMemberships", "Intervals", "Positives", "SeveralTargets", "Voted", "VotedClasses", "VotedNumbers"}
 KIND_WORDS = {"none", "hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several"}
+KIND_WORDS |= {"votes", "votes of numbers"}
 KIND_FLAGS = {"has_target", "has_neighbors", "goes_with_pairs", "form", "believed"}
 
 
@@ -191,7 +192,8 @@ def test_questions_about_kinds_are_found():
 
 #: Files outside the room of targets that ask of which kind one is: how often, and why.
 ASKED = {
-    "dubio.doubt.audit": (2, "numbers have an audit of their own, and ordered classes a record of their own"),
+    "dubio.doubt.audit": (3, "numbers and votes have audits of their own, and ordered classes a record of their own"),
+    "dubio.doubt.votes": (1, "models learn likely classes or likely numbers"),
     "dubio.methods.base": (2, "without a target there is nothing to test"),
     "dubio.selector": (1, "pairs go only with some kinds, and then pairs decide the method"),
     "dubio_app.command.auditing": (1, "whole numbers may be audited as classes, and the user is told"),

@@ -62,6 +62,7 @@ from dubio.target.ordered import ordered_classes as ordered_classes
 from dubio.target.positives import positive_unlabelled as positive_unlabelled
 from dubio.target.several import several_targets as several_targets
 from dubio.target.soft import soft_labels as soft_labels
+from dubio.target.votes import votes as votes
 from dubio.trust.fingerprints import label_fingerprints as label_fingerprints
 from dubio.trust.resampling import stability as stability
 from dubio.trust.tolerance import label_tolerance as label_tolerance

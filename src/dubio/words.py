@@ -247,6 +247,8 @@ SENTENCES: dict[str, str] = {
     "other groups": "models and neighbours of a row are from other groups",
     "independent rows": "the order of this method takes rows as independent",
     "of target": "target {target!q}: {note}",
+    "joined votes": "the votes were joined with the opinion of models that had not seen the row",
+    "votes alone": "the columns say nothing about the votes, so the votes alone decide what is likely",
     "joined labels": "each label was joined with the opinion of models that had not seen it",
     "joined probabilities": "probabilities were joined with the opinion of models trained on the likeliest classes",
     "doubtful left out": "{n} {n:row|rows} with a doubtful label {n:was|were} left out",

@@ -17,6 +17,7 @@ from dubio.doubt.engines import FLOOR, confident_count, fit_transitions, pool_ex
 from dubio.doubt.experts import OutOfFold, content_order, judged_codes, out_of_fold, places, require_judges
 from dubio.doubt.noise_model import membership_model
 from dubio.doubt.number_audit import NumberAudit, audit_numbers
+from dubio.doubt.votes import VoteAudit, audit_votes
 from dubio.errors import InputError, counted, listed, name_row
 from dubio.kernels.threads import resolve_threads
 from dubio.methods.parameters import documented
@@ -32,6 +33,7 @@ from dubio.target.numbers import Numbers
 from dubio.target.ordered import OrderedClasses, OrderedLabels
 from dubio.target.reader import Target, has_order, numbers_of, read_supervision
 from dubio.target.several import SeveralLabels
+from dubio.target.voted import Voted, VotesByRow
 
 Floats = NDArray[np.float64]
 Engine = Literal["transitions", "pooled", "confident", "lnt"]
@@ -85,7 +87,7 @@ def audit_labels(
     sample_weight: Any = None,
     given: Any = None,
     share: float | tuple[float, float] | None = None,
-) -> LabelAudit | NumberAudit:
+) -> LabelAudit | NumberAudit | VoteAudit:
     """Find doubtful labels in a table: experts judge every row without having seen it.
 
     A forest, k-NN and two Gaussian classifiers predict each row while it is held out. They are pooled log-linearly,
@@ -97,7 +99,8 @@ def audit_labels(
         The table; columns may be of any type, and missing cells are filled. (Experts of your own get numbers as they
         are, with NaN for missing cells.) May be None if ``probabilities`` are given.
     y : array-like (n_rows,)
-        One class per row; for rows without a label, one is suggested.
+        One class per row; for rows without a label, one is suggested. Or the votes of several annotators
+        (:func:`dubio.votes`): the audit is then of the votes and of who gave them.
     engine : {"transitions", "pooled", "confident", "lnt"}, default="transitions"
         ``"transitions"``: each pair of classes has its own rate of error
         (:func:`dubio.doubt.engines.fit_transitions`). The probabilities are the mean of the posterior under this
@@ -139,7 +142,8 @@ def audit_labels(
     Returns
     -------
     LabelAudit
-        What the experts think of each label; of numbers, a :class:`~dubio.doubt.number_audit.NumberAudit`.
+        What the experts think of each label; of numbers, a :class:`~dubio.doubt.number_audit.NumberAudit`; of votes, a
+        :class:`~dubio.doubt.votes.VoteAudit`.
 
     Notes
     -----
@@ -158,19 +162,8 @@ def audit_labels(
     >>> np.flatnonzero(audit.rank <= 2), audit.suggested[[3, 60]]
     (array([ 3, 60]), array([0, 1]))
     """
-    if not isinstance(engine, str) or engine not in ASSUMPTIONS:
-        raise InputError("engine", f"={engine!r}", f"give one of {', '.join(map(repr, ASSUMPTIONS))}")
-    if engine == "lnt" and (experts is not None or probabilities is not None):
-        given = "experts" if experts is not None else "probabilities"
-        raise InputError(given, "cannot be used with engine='lnt', which models the rows themselves", "leave them out")
-    if engine == "lnt" and groups is not None:
-        cannot = "cannot be used with engine='lnt', which looks at all near rows"
-        raise InputError("groups", cannot, "use another engine")
-    if sample_weight is not None and (engine == "lnt" or probabilities is not None):
-        raise InputError("sample_weight", "says what experts learn from, and none are trained here", "leave it out")
-    unused = [name for name, value in (("experts", experts), ("given", given)) if value is not None]
-    if probabilities is not None and unused:
-        raise InputError(unused[0], "is given together with probabilities", "give one of them")
+    used = {"groups": groups, "sample_weight": sample_weight, "given": given}
+    _check_together(engine, experts=experts, probabilities=probabilities, **used)
     anchor = None if share is None else Anchor.of(share)
     how: dict[str, Any] = {"target": reads_as(y, target, missing_label), "missing_label": missing_label}
     if probabilities is not None:
@@ -197,6 +190,9 @@ def audit_labels(
         problem = problem.filled
         check_squares(problem.X, names=problem.column_names)
     problem = _without_weightless_labels(problem)
+    if isinstance(problem.supervision, Voted):
+        with listening(listener_of(progress, with_name=True)):
+            return _audit_votes(problem, engine, experts, **options)
     of_numbers = isinstance(problem.supervision, Numbers)
     for name, value in (("experts", experts), ("engine", None if engine == "transitions" else engine)):
         if of_numbers and value is not None:
@@ -209,6 +205,32 @@ def audit_labels(
         if of_numbers:
             return audit_numbers(problem, **options)
         return audit_problem(problem, engine, experts=experts, codes=problem.supervision.codes, **options)
+
+
+def _check_together(
+    engine: Any, *, experts: Any, probabilities: Any, groups: Any, sample_weight: Any, given: Any
+) -> None:
+    """Raise if some of the arguments cannot be given together."""
+    if not isinstance(engine, str) or engine not in ASSUMPTIONS:
+        raise InputError("engine", f"={engine!r}", f"give one of {', '.join(map(repr, ASSUMPTIONS))}")
+    if engine == "lnt" and (experts is not None or probabilities is not None):
+        wrong = "experts" if experts is not None else "probabilities"
+        raise InputError(wrong, "cannot be used with engine='lnt', which models the rows themselves", "leave them out")
+    if engine == "lnt" and groups is not None:
+        cannot = "cannot be used with engine='lnt', which looks at all near rows"
+        raise InputError("groups", cannot, "use another engine")
+    if sample_weight is not None and (engine == "lnt" or probabilities is not None):
+        raise InputError("sample_weight", "says what experts learn from, and none are trained here", "leave it out")
+    unused = [name for name, value in (("experts", experts), ("given", given)) if value is not None]
+    if probabilities is not None and unused:
+        raise InputError(unused[0], "is given together with probabilities", "give one of them")
+
+
+def _audit_votes(problem: Problem, engine: str, experts: Any, anchor: Anchor | None, **options: Any) -> VoteAudit:
+    for name, value in (("share", anchor), ("engine", None if engine == "transitions" else engine)):
+        if value is not None:
+            raise InputError(name, "cannot be used: several votes per row say how often they are wrong", "leave it out")
+    return audit_votes(problem, experts=experts, **options)
 
 
 def audit_problem(
@@ -412,6 +434,8 @@ def reads_as(y: Any, target: Target, missing_label: Any = "auto") -> Target:
         return target
     if isinstance(y, OrderedLabels) or has_order(y):
         return "ordered"
+    if isinstance(y, VotesByRow):
+        return "auto"
     if isinstance(y, GivenByRow | SoftLabels | CorrectedLabels):
         return "classes"
     try:

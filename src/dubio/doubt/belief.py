@@ -18,6 +18,7 @@ from dubio.doubt.audit_record import LabelAudit
 from dubio.doubt.experts import ExpertOptions, judged_codes, pooled_opinions, units_per_class
 from dubio.doubt.number_experts import FEWEST_NUMBERS, GROSS, completed_values, number_opinions
 from dubio.doubt.positives import problem_positives
+from dubio.doubt.votes import consensus_with_columns, join_votes
 from dubio.errors import InputWarning, counted, warn
 from dubio.problem import Problem
 from dubio.target.classes import Classes, Memberships, OfClasses
@@ -230,6 +231,14 @@ def _believe_positives(problem: Problem, clean: Cleaning | None, complete: bool,
     return Belief(believed, said=notes, attributes={"positives_": found})
 
 
+def _believe_votes(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
+    """Votes and columns say together what is likely; the rest is as for probabilities, or numbers, that were given."""
+    joined = problem.with_supervision(consensus_with_columns(problem, options))
+    belief = believe(joined, clean, complete, options)
+    joined_with_columns = bool(join_votes(problem, options).models)
+    return replace(belief, said=(*belief.said, note("joined votes" if joined_with_columns else "votes alone")))
+
+
 def _believe_several(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
     supervision = cast(SeveralTargets, problem.supervision)
     found: dict[str, Belief] = {}
@@ -260,6 +269,7 @@ _WAYS: dict[str, Callable[[Problem, Cleaning | None, bool, ExpertOptions], Belie
     "intervals": _believe_intervals,
     "positives": _believe_positives,
     "several": _believe_several,
+    "votes": _believe_votes,
     # the audit of classes may doubt more than these or fewer
     "ordered": lambda problem, *options: replace(believe(problem.tested, *options), left_out=("far left out",)),
     "tested": lambda problem, *options: believe(problem.tested, *options),

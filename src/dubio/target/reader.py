@@ -34,6 +34,7 @@ from dubio.target.ordered import OrderedLabels, in_order, refuse_unordered_text
 from dubio.target.pairs import Pairs, pairs_from_codes, read_pairs
 from dubio.target.positives import PositiveLabels, read_positives
 from dubio.target.several import SeveralLabels, SeveralTargets, about_target, several_targets
+from dubio.target.voted import VotesByRow, read_votes
 
 Target = Literal["classes", "numbers", "ordered", "auto"]
 #: So few different whole numbers may be classes, however rarely they repeat, and so may those within so small a range.
@@ -216,6 +217,7 @@ READERS: list[Reader] = [
     _of_record(PositiveLabels, lambda y, question: read_positives(y), "positive labels", ("classes", "auto")),
     _of_record(CorrectedLabels, _read_corrected),
     _of_record(IntervalLabels, lambda y, question: read_intervals(y), "intervals of numbers", ("numbers", "auto")),
+    _of_record(VotesByRow, lambda y, question: read_votes(y, question.target)),
     _of_record(SeveralLabels, _read_several),
     Reader(lambda y: True, _read_array),
 ]

@@ -281,22 +281,27 @@ def _class_names(found: set[Any], classes: Sequence[Any] | None) -> NDArray[Any]
     return class_names(names, "classes")
 
 
-def krippendorff_alpha(codes: NDArray[np.int64]) -> float:
-    r"""Krippendorff's alpha for classes: 1 is full agreement, 0 is chance, below 0 is less than chance.
+def krippendorff_alpha(
+    values: NDArray[np.int64] | NDArray[np.float64], level: Literal["nominal", "ordinal", "interval"] = "nominal"
+) -> float:
+    r"""Krippendorff's alpha: 1 is full agreement, 0 is chance, below 0 is less than chance.
 
     :math:`\alpha = 1 - D_o / D_e`. Rows with one vote or none do not count. In a row with :math:`m` votes, each pair of
-    different votes adds :math:`1 / (m - 1)` to the observed disagreement :math:`D_o`; :math:`D_e` is the disagreement
-    of two votes drawn at random from all that count [1]_.
+    different votes adds :math:`\delta^2 / (m - 1)` to the observed disagreement :math:`D_o`; :math:`D_e` is that of two
+    votes drawn at random from all that count [1]_. For classes, :math:`\delta^2` is 1; with an order, it is the squared
+    number of votes from one class to the other (half of both); for numbers, their squared difference.
 
     Parameters
     ----------
-    codes : int64 array (rows, annotators)
-        The class that each annotator gave, -1 for none.
+    values : array (rows, votes)
+        The class of each vote, -1 for none; or its number, NaN for none.
+    level : {"nominal", "ordinal", "interval"}
+        Whether the votes are classes, classes with an order, or numbers.
 
     Returns
     -------
     float
-        NaN if no row has two votes, or if only one class was given.
+        NaN if no row has two votes, or if all votes are the same.
 
     References
     ----------
@@ -309,13 +314,27 @@ def krippendorff_alpha(codes: NDArray[np.int64]) -> float:
     >>> round(krippendorff_alpha(np.array([[0, 0], [1, 1], [0, 1], [1, 1]])), 3)
     0.533
     """
+    if level == "interval":
+        cast = ~np.isnan(values)
+        per_row = cast.sum(axis=1)
+        several = per_row >= 2
+        if not several.any():
+            return float("nan")
+        known = np.where(cast & several[:, None], values - float(values[cast].mean()), 0.0)
+        sums, squares, m = known.sum(axis=1), (known**2).sum(axis=1), np.maximum(per_row, 2)
+        n, total = int(per_row[several].sum()), float(known.sum())
+        observed = (2 * (m * squares - sums**2) / (m - 1))[several].sum() / n
+        expected = 2 * (n * squares.sum() - total**2) / (n * (n - 1))
+        return float(1.0 - observed / expected) if expected > 0 else float("nan")
+    codes = values.astype(np.int64)
     votes = _one_hot(codes, int(codes.max(initial=0)) + 1).sum(axis=1)
     votes = votes[votes.sum(axis=1) >= 2]
-    per_row = votes.sum(axis=1)
-    totals = votes.sum(axis=0)
+    per_row, totals = votes.sum(axis=1), votes.sum(axis=0)
+    middle = np.cumsum(totals) - totals / 2
+    apart = (middle[:, None] - middle) ** 2 if level == "ordinal" else 1.0 - np.eye(len(totals))
     n = totals.sum()
-    expected = (n**2 - (totals**2).sum()) / (n * (n - 1)) if n > 1 else 0.0
+    expected = totals @ apart @ totals / (n * (n - 1)) if n > 1 else 0.0
     if expected == 0.0:
         return float("nan")
-    observed = ((per_row**2 - (votes**2).sum(axis=1)) / (per_row - 1)).sum() / n
+    observed = (np.einsum("ik,kl,il->i", votes, apart, votes) / (per_row - 1)).sum() / n
     return float(1.0 - observed / expected)

@@ -1,12 +1,9 @@
-"""Votes: several people labelled the same rows, with classes, ordered classes or numbers."""
+"""Votes of several people, as a table or a list, and how they are checked."""
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,222 +11,11 @@ from numpy.typing import NDArray
 from dubio.errors import InputError, InputWarning, counted, listed, name_row, quoted, warn
 from dubio.table.cells import is_missing, missing_cells
 from dubio.table.matrix import column_names
-from dubio.target.annotators import ClassConsensus, NumberConsensus, Votes, agree_on_classes, agree_on_numbers
-from dubio.target.classes import Classes, Memberships, OfClasses
-from dubio.target.knowledge import Floats, Supervision
-from dubio.target.label_values import GivenByRow, as_array, class_names, labels_by_row
-from dubio.target.numbers import Numbers
-from dubio.target.ordered import OrderedMemberships, in_words
+from dubio.target.label_values import as_array, class_names, labels_by_row
+from dubio.target.reader import read_supervision
+from dubio.target.voted import VotesByRow
 
 Codes = NDArray[np.int64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Voted(Supervision, ABC):
-    """Votes of several annotators. What they say together is computed from the rows at hand, when it is first needed.
-
-    Tests of relevance see the consensus of the votes alone: with opinions of models in it, a column would be tested
-    against itself. Searches believe the consensus of votes and models (``believed``).
-    """
-
-    believed: ClassVar[str] = "votes"
-    no_worst: ClassVar[str] = "for votes"
-
-    #: Names of the annotators, also of those without a vote in these rows.
-    annotators: tuple[str, ...]
-    #: The place of each vote's annotator, row by row; -1 where a row has fewer votes than others.
-    who: Codes = field(repr=False)
-
-    @property
-    def votes(self) -> Votes:
-        """All votes in long form."""
-        row, place = np.nonzero(self.who >= 0)
-        cast = self.values_said[row, place]
-        return Votes(row, self.who[row, place], cast, self.n_rows, len(self.annotators))
-
-    @property
-    def values_said(self) -> NDArray[Any]:
-        """The votes, row by row."""
-        raise NotImplementedError
-
-    @cached_property
-    def consensus(self) -> Supervision:
-        """What the votes alone say of each row: class probabilities or numbers."""
-        raise NotImplementedError
-
-    @property
-    def truth(self) -> NDArray[Any] | None:
-        """What is known to be true, row by row, if anything is."""
-        raise NotImplementedError
-
-    def as_tested(self) -> Supervision:
-        return self.consensus.as_tested()
-
-    def simpler(self) -> Supervision:
-        return self.consensus
-
-    def likeliest(self) -> Supervision | None:
-        return self.consensus.likeliest()
-
-    @property
-    def strata(self) -> Codes:
-        return (self.likeliest() or self.consensus).strata
-
-    def binned(self, n_bins: int) -> Codes:
-        return (self.likeliest() or self.consensus).binned(n_bins)
-
-    @property
-    def can_be_judged(self) -> bool:
-        likeliest = self.likeliest()
-        return likeliest is not None and likeliest.can_be_judged
-
-    def drawn(self, rng: np.random.Generator) -> Supervision:
-        return self.consensus.drawn(rng)
-
-    def as_drawn(self) -> tuple[Floats, list[str], Codes]:
-        return self.consensus.as_drawn()
-
-    def require_enough(self) -> None:
-        self.consensus.require_enough()
-
-    def _described(self) -> str:
-        votes = counted(int((self.who >= 0).sum()), "vote")
-        return f"{votes} of {counted(len(self.annotators), 'annotator')} ({self._in_short()})"
-
-    def _counts_of_labels(self) -> dict[str, int]:
-        n_votes = (self.who >= 0).sum(axis=1)
-        several = int((n_votes >= 2).sum())
-        return {"rows with votes": self.n_labelled, "of these, rows with several votes": several}
-
-
-@dataclass(frozen=True, kw_only=True)
-class VotedClasses(Voted):
-    """Votes for classes, which may have an order."""
-
-    kind: ClassVar[str] = "votes"
-    words: ClassVar[str] = "votes of annotators"
-    given: ClassVar[str] = "the target holds the votes of several annotators"
-    instead: ClassVar[str] = "their consensus: soft_labels(votes, combine='dawid-skene')"
-    _by_row: ClassVar[dict[str, Any]] = {"who": -1, "codes_said": -1, "true_codes": -1}
-
-    classes: NDArray[Any]
-    #: Whether the classes have an order; they then stand in it, the lowest first.
-    in_order: bool
-    #: The class of each vote, row by row.
-    codes_said: Codes = field(repr=False)
-    #: The true class of rows where it is known, else -1.
-    true_codes: Codes = field(repr=False)
-
-    @property
-    def n_classes(self) -> int:
-        return len(self.classes)
-
-    @property
-    def values_said(self) -> Codes:
-        return self.codes_said
-
-    @property
-    def truth(self) -> Codes | None:
-        return self.true_codes if (self.true_codes >= 0).any() else None
-
-    def agreed(self, opinions: Floats | None = None) -> ClassConsensus:
-        """What the votes say together, with opinions of models or alone."""
-        ordered = self.in_order and self.n_classes > 2
-        return agree_on_classes(self.votes, self.n_classes, opinions=opinions, in_order=ordered, truth=self.truth)
-
-    def believing(self, memberships: Floats, labelled: NDArray[np.bool_]) -> OfClasses:
-        """These probabilities of the classes as knowledge."""
-        kind = OrderedMemberships if self.in_order and self.n_classes > 2 else Memberships
-        return self.as_kind(kind, memberships=np.where(labelled[:, None], memberships, 0.0), labelled=labelled)
-
-    @cached_property
-    def consensus(self) -> OfClasses:
-        found = self.agreed().memberships if self.labelled.any() else np.zeros((self.n_rows, self.n_classes))
-        return self.believing(found, self.labelled)
-
-    def require_enough(self) -> None:
-        said = np.unique(self.codes_said[self.codes_said >= 0])
-        Classes(labelled=said >= 0, classes=self.classes, codes=said).require_enough()
-
-    def _in_short(self) -> str:
-        if self.in_order:
-            return f"{counted(self.n_classes, 'ordered class', 'ordered classes')}: {in_words(self.classes)}"
-        return counted(self.n_classes, "class", "classes")
-
-
-@dataclass(frozen=True, kw_only=True)
-class VotedNumbers(Voted):
-    """Votes that are numbers, such as measurements by several people."""
-
-    kind: ClassVar[str] = "votes of numbers"
-    words: ClassVar[str] = "numbers of several annotators"
-    given: ClassVar[str] = "the target holds the numbers of several annotators"
-    instead: ClassVar[str] = "their mean"
-    reads: ClassVar[Literal["classes", "numbers"]] = "numbers"
-    has_neighbors: ClassVar[bool] = True
-    _by_row: ClassVar[dict[str, Any]] = {"who": -1, "numbers_said": np.nan, "true_numbers": np.nan}
-
-    #: The number of each vote, row by row.
-    numbers_said: Floats = field(repr=False)
-    #: The true number of rows where it is known, else NaN.
-    true_numbers: Floats = field(repr=False)
-
-    @property
-    def values_said(self) -> Floats:
-        return self.numbers_said
-
-    @property
-    def truth(self) -> Floats | None:
-        return None if np.isnan(self.true_numbers).all() else self.true_numbers
-
-    def agreed(self, opinions: Floats | None = None) -> NumberConsensus:
-        """What the votes say together, with the opinion of models or alone."""
-        return agree_on_numbers(self.votes, opinions=opinions, truth=self.truth)
-
-    def believing(self, values: Floats, labelled: NDArray[np.bool_]) -> Numbers:
-        """These numbers as knowledge."""
-        return self.as_kind(Numbers, values=np.where(labelled, values, np.nan), labelled=labelled)
-
-    @cached_property
-    def consensus(self) -> Numbers:
-        found = self.agreed().values if self.labelled.any() else np.full(self.n_rows, np.nan)
-        return self.believing(found, self.labelled)
-
-    def _in_short(self) -> str:
-        return "numbers"
-
-
-@dataclass(frozen=True, eq=False)
-class VotesByRow(GivenByRow):
-    """The votes of several annotators, row by row. Made by :func:`dubio.votes`; pass it as ``y``.
-
-    Attributes
-    ----------
-    said : array (n, most votes of a row)
-        The codes of the classes, -1 for none; or numbers, NaN for none.
-    who : array (n, most votes of a row)
-        The place of each vote's annotator in ``annotators``, -1 for none.
-    truth : array (n,)
-        What is known to be true, as codes or numbers; -1 or NaN where nothing is.
-    annotators : tuple of str
-    classes : array or None
-        Names of the classes; None for numbers.
-    in_order : bool
-        Whether the classes have an order.
-    """
-
-    _by_row: ClassVar[tuple[str, ...]] = ("said", "who", "truth")
-
-    said: NDArray[Any]
-    who: Codes
-    truth: NDArray[Any]
-    annotators: tuple[str, ...]
-    classes: NDArray[Any] | None = None
-    in_order: bool = False
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (len(self.said),)
 
 
 def votes(
@@ -310,8 +96,10 @@ def votes(
 
 def _wide(table: Any) -> tuple[tuple[Codes, Codes], tuple[str, ...], NDArray[Any], int]:
     """Places (row, annotator), names of the annotators, and cells of a table of votes; and the number of rows."""
+    names: list[Any] | None
     if isinstance(table, dict):
-        names, cells = list(table), np.array([labels_by_row(column) for column in table.values()], dtype=object).T
+        names = list(table)
+        cells = np.array([labels_by_row(column) for column in table.values()], dtype=object).T
     else:
         names, cells = column_names(table, name="table"), as_array(table, "table", "give one vote per cell")
     if cells.ndim != 2:
@@ -371,15 +159,13 @@ def _coded(
     cells: NDArray[Any], order: Sequence[Any] | None, classes: Sequence[Any] | None
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Votes as codes (-1 for none) and the names of the classes; or as numbers (NaN for none) and None."""
-    from dubio.target.reader import read_supervision  # which reads records of votes, too
-
-    wanted = list(order) if order is not None else None if classes is None else list(classes)
-    if wanted is None:
+    every = classes if order is None else order
+    if every is None:
         read = read_supervision(cells, len(cells), target="auto")
         if read.reads == "numbers":
             return np.array(read.row_numbers), None
         return np.array(read.codes), read.classes
-    names = class_names(wanted, "order" if order is not None else "classes")
+    names = class_names(list(every), "order" if order is not None else "classes")
     position = {value: k for k, value in enumerate(names.tolist())}
     if len(position) < len(names):
         raise InputError("order" if order is not None else "classes", "names a class twice", "name every class once")
@@ -423,24 +209,3 @@ def _by_row(row: Codes, n_rows: int, said: NDArray[Any], who: Codes) -> tuple[ND
     people = np.full((n_rows, width), -1, dtype=np.int64)
     table[row, place], people[row, place] = said, who
     return table, people
-
-
-def read_votes(y: VotesByRow, target: str) -> Voted:
-    """What a record of votes says; ``target`` is what they are read as."""
-    labelled = (y.who >= 0).any(axis=1)
-    shared: dict[str, Any] = {"annotators": y.annotators, "who": np.array(y.who)}
-    if y.classes is None:
-        if target in ("classes", "ordered"):
-            raise InputError("y", "holds votes that are numbers, where classes are needed", "name them: classes=[...]")
-        labelled = labelled | ~np.isnan(y.truth)
-        return VotedNumbers(labelled=labelled, numbers_said=np.array(y.said), true_numbers=np.array(y.truth), **shared)
-    if target == "numbers":
-        raise InputError("y", "holds votes for classes, where numbers are needed", "give a method that takes classes")
-    return VotedClasses(
-        labelled=labelled | (y.truth >= 0),
-        classes=np.array(y.classes),
-        in_order=y.in_order or target == "ordered",
-        codes_said=np.array(y.said),
-        true_codes=np.array(y.truth),
-        **shared,
-    )

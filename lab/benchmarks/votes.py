@@ -1,0 +1,238 @@
+"""Votes: how often the consensus is right, what its probabilities are worth, and the intervals of annotators.
+
+``python -m benchmarks.votes [draws] [--jobs N] [--chosen] [--out FILE]`` draws votes of six annotators on ten real
+tables, four designs, two or five votes per row, and compares the consensus of votes and columns with CROWDLAB
+(cleanlab), Dawid and Skene, and the majority, on the same votes. Ordered votes and numbers follow, and the same tables
+with their rows shuffled, so that no column is related to the classes. ``--chosen`` takes the five tables on which the
+defaults were chosen. Results of each draw go to FILE as JSON lines; the summary is printed as Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from dubio import audit_labels, votes
+from dubio.doubt.engines import pool_experts
+from dubio.doubt.experts import out_of_fold
+from dubio.problem import read_problem
+from dubio.target.soft import average_votes, dawid_skene
+from dubio_papers.datasets.load import load
+
+#: Tables on which the defaults were chosen, and those that are reported.
+CHOSEN_ON = ("sonar", "vehicle", "wine", "ecoli", "heart_statlog")
+TABLES = (
+    "australian",
+    "cleveland",
+    "glass",
+    "ionosphere",
+    "segment",
+    "waveform",
+    "vertebral_column",
+    "yeast",
+    "wall_robot",
+    "page_blocks",
+)
+DESIGNS = ("equal", "unequal", "spammer", "adversary", "column")
+#: Votes per row of each annotator count; the table is cut to this many rows; smaller classes are left out.
+PER_ROW, N_ANNOTATORS, MOST_ROWS, FEWEST = (2, 5), 6, 400, 8
+#: Right votes of annotators who are alike, of those who are not, and on both sides of a column that drives errors.
+ALIKE, WORST, BEST, HARD, EASY = 0.7, 0.5, 0.9, 0.55, 0.85
+Row = dict[str, Any]
+
+
+def table_of(name: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Some rows of a table, and their classes as codes."""
+    read = load(name)
+    X, y = np.asarray(read.X, dtype=float), np.asarray(read.y).astype(str)
+    some = rng.permutation(len(X))[:MOST_ROWS]
+    names, counts = np.unique(y[some], return_counts=True)
+    some = some[np.isin(y[some], names[counts >= FEWEST])]
+    return X[some], np.unique(y[some], return_inverse=True)[1]
+
+
+def draw_votes(
+    X: np.ndarray, truth: np.ndarray, design: str, per_row: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of votes (rows, annotators), -1 for none; and the share of right votes of each annotator."""
+    n, n_classes = len(truth), int(truth.max()) + 1
+    right = np.full((n, N_ANNOTATORS), ALIKE)
+    if design != "equal":
+        right[:] = np.linspace(WORST, BEST, N_ANNOTATORS)
+    if design == "spammer":
+        right[:, 0] = 1.0 / n_classes
+    if design == "adversary":
+        right[:, 0] = 0.1
+    if design == "column":
+        column = X[:, rng.integers(X.shape[1])]
+        right[:] = np.where(column > np.median(column), HARD, EASY)[:, None]
+    other = (truth[:, None] + rng.integers(1, n_classes, right.shape)) % n_classes
+    said = np.where(rng.random(right.shape) < right, truth[:, None], other)
+    if design == "spammer":
+        said[:, 0] = rng.integers(0, n_classes, n)
+    voted = rng.random(right.shape).argsort(axis=1).argsort(axis=1) < per_row
+    return np.where(voted, said, -1), right.mean(axis=0)
+
+
+def opinions_of(X: np.ndarray, labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """Pooled out-of-fold probabilities of the models that learn these labels."""
+    problem = read_problem(X, labels)
+    found = np.zeros((len(X), n_classes))
+    pooled = pool_experts(out_of_fold(problem).probabilities, problem.supervision.codes, flips=False)
+    found[:, problem.supervision.classes] = pooled.opinions
+    return found
+
+
+def crowdlab(said: np.ndarray, opinions: np.ndarray) -> np.ndarray:
+    """The consensus of CROWDLAB."""
+    from cleanlab.multiannotator import get_label_quality_multiannotator
+
+    given = pd.DataFrame(np.where(said < 0, np.nan, said))
+    with contextlib.redirect_stdout(io.StringIO()):
+        found = get_label_quality_multiannotator(given, opinions, verbose=False)["label_quality"]
+    return found["consensus_label"].to_numpy().astype(int)
+
+
+def expected_error(sure: np.ndarray, right: np.ndarray, n_bins: int = 10) -> float:
+    """Mean distance of claimed and true share of right rows, in bins of equally many rows."""
+    order = np.array_split(np.argsort(sure, kind="stable"), n_bins)
+    return float(sum(len(part) * abs(sure[part].mean() - right[part].mean()) for part in order) / len(sure))
+
+
+def of_classes(name: str, design: str, per_row: int, draw: int, shuffled: bool) -> Row:
+    """One draw of votes for classes."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([draw, *map(ord, name + design), per_row])
+    X, truth = table_of(name, rng)
+    if shuffled:
+        X = X[rng.permutation(len(X))]
+    n_classes = int(truth.max()) + 1
+    said, skill = draw_votes(X, truth, design, per_row, rng)
+    shares = average_votes(said, n_classes)
+    majority = (shares + 1e-3 * rng.random(shares.shape)).argmax(axis=1)
+    once = opinions_of(X, majority, n_classes)
+    labels = crowdlab(said, once)
+    twice = crowdlab(said, opinions_of(X, labels, n_classes))
+    audit = audit_labels(X, votes(np.where(said < 0, np.nan, said), classes=list(range(n_classes))))
+    likely = audit.likely.astype(int)
+    consensus = {
+        "majority": majority,
+        "Dawid-Skene": dawid_skene(said, n_classes).memberships.argmax(axis=1),
+        "CROWDLAB": labels,
+        "CROWDLAB twice": twice,
+        "votes": likely,
+    }
+    row: Row = {way: 100 * float((found == truth).mean()) for way, found in consensus.items()}
+    row["claimed - right"] = 100 * float(audit.probability.mean()) - row["votes"]
+    row["bins"] = [audit.probability.tolist(), (likely == truth).astype(int).tolist()]
+    row["covered"] = 100 * float(((audit.low <= skill) & (skill <= audit.high)).mean())
+    row["width"] = 100 * float((audit.high - audit.low).mean())
+    return row | {"table": name, "design": f"{design}{', shuffled rows' if shuffled else ''}", "per row": per_row}
+
+
+def of_ordered(name: str, per_row: int, draw: int) -> Row:
+    """One draw of votes for five ordered classes, by steps: quantiles of a column or score of the table."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([draw, *map(ord, name), per_row, 1])
+    X, number = numbers_of(name, rng)
+    truth = np.digitize(number, np.quantile(number, [0.2, 0.4, 0.6, 0.8]))
+    noise = rng.normal(size=(len(X), N_ANNOTATORS)) * np.linspace(0.4, 1.6, N_ANNOTATORS)
+    said = np.clip(np.rint(truth[:, None] + rng.choice([-0.5, 0, 0.5], N_ANNOTATORS) + noise), 0, 4).astype(int)
+    said = np.where(rng.random(said.shape).argsort(axis=1).argsort(axis=1) < per_row, said, -1)
+    table = np.where(said < 0, np.nan, said)
+    audit = audit_labels(X, votes(table, order=[0, 1, 2, 3, 4]))
+    consensus = {
+        "median": np.nanmedian(table, axis=1),
+        "Dawid-Skene": dawid_skene(said, 5).memberships.argmax(axis=1),
+        "votes": audit.likely.astype(float),
+    }
+    row: Row = {way: float(np.abs(found - truth).mean()) for way, found in consensus.items()}
+    return row | {"table": name, "design": "ordered: mean distance", "per row": per_row}
+
+
+def numbers_of(name: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The table without the column that varies most with the others, and this column as a numeric target."""
+    X, _ = table_of(name, rng)
+    X = X[:, X.std(axis=0) > 0]
+    related = np.abs(np.corrcoef(X.T)).sum(axis=0)
+    distinct = np.array([len(np.unique(column)) for column in X.T])
+    target = int(np.argmax(np.where(distinct >= 20, related, 0.0)))
+    number = X[:, target]
+    return np.delete(X, target, axis=1), (number - number.mean()) / number.std()
+
+
+def of_numbers(name: str, per_row: int, draw: int) -> Row:
+    """One draw of votes that are numbers, with bias and spread; one in fifty is a slip."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([draw, *map(ord, name), per_row, 2])
+    X, truth = numbers_of(name, rng)
+    bias, spread = rng.normal(0, 0.3, N_ANNOTATORS), np.linspace(0.2, 1.0, N_ANNOTATORS)
+    bias -= bias.mean()
+    table = truth[:, None] + bias + spread * rng.normal(size=(len(X), N_ANNOTATORS))
+    table = np.where(rng.random(table.shape) < 0.02, truth[:, None] + 5 * rng.normal(size=table.shape), table)
+    table[rng.random(table.shape).argsort(axis=1).argsort(axis=1) >= per_row] = np.nan
+    audit = audit_labels(X, votes(table))
+    consensus = {"mean": np.nanmean(table, axis=1), "median": np.nanmedian(table, axis=1), "votes": audit.likely}
+    row: Row = {way: float(np.sqrt(((found - truth) ** 2).mean())) for way, found in consensus.items()}
+    row["covered"] = 100 * float(((audit.low <= spread) & (spread <= audit.high)).mean())
+    return row | {"table": name, "design": "numbers: root mean square error", "per row": per_row}
+
+
+def summary(rows: list[Row]) -> str:
+    """Means over tables and draws, and the paired difference to CROWDLAB with its standard error over tables."""
+    table, shown = pd.DataFrame(rows), []
+    for (design, per_row), part in table.groupby(["design", "per row"], sort=False):
+        numeric = part.drop(columns=["table", "design", "per row", "bins"], errors="ignore").dropna(axis=1)
+        line: Row = {"design": design, "per row": per_row, **numeric.mean().round(2).to_dict()}
+        if "CROWDLAB" in numeric:
+            best = part[["CROWDLAB", "CROWDLAB twice"]].mean().idxmax()
+            by_table = (part["votes"] - part[best]).groupby(part["table"]).mean()
+            line["votes - CROWDLAB"] = f"{by_table.mean():+.1f} ± {by_table.sem():.1f}"
+            sure, right = (np.concatenate([np.asarray(one[k], float) for one in part["bins"]]) for k in (0, 1))
+            line["expected error"] = round(100 * expected_error(sure, right), 1)
+        shown.append(line)
+    return "\n\n".join(pd.DataFrame([line]).to_string(index=False) for line in shown)
+
+
+def main() -> None:
+    """Draw, store and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("draws", type=int, nargs="?", default=2)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--chosen", action="store_true")
+    parser.add_argument("--out", type=Path, default=Path("bench-results/votes.jsonl"))
+    asked = parser.parse_args()
+    names = CHOSEN_ON if asked.chosen else TABLES
+    one = joblib.delayed
+    work = [
+        one(of_classes)(name, design, per_row, draw, shuffled)
+        for draw in range(asked.draws)
+        for name in names
+        for shuffled in (False, True)
+        for design in (DESIGNS if not shuffled else DESIGNS[:4])
+        for per_row in PER_ROW
+    ]
+    work += [
+        one(kind)(name, per_row, draw)
+        for draw in range(asked.draws)
+        for name in names
+        for kind in (of_ordered, of_numbers)
+        for per_row in PER_ROW
+    ]
+    rows = joblib.Parallel(asked.jobs)(work)
+    asked.out.parent.mkdir(parents=True, exist_ok=True)
+    asked.out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    print(summary(rows))
+
+
+if __name__ == "__main__":
+    main()
