@@ -812,7 +812,7 @@ def test_permission_lost_on_the_way(capfd, folder, tmp_path, monkeypatch):
     def refuse(*args: object, **options: object) -> None:
         raise PermissionError(13, "Permission denied", "report.html")
 
-    monkeypatch.setattr("dubio_app.whole_files.tempfile.mkstemp", refuse)
+    monkeypatch.setattr("dubio_app.whole_files.os.replace", refuse)
     code, out, err = dubio(
         capfd, "rank", folder / "iris.csv", "-t", "species", "--report", tmp_path / "report.html", "--stability", 0
     )

@@ -193,7 +193,7 @@ def how_sure(ranking: Ranking, alpha: float | None, stability: Any = None) -> It
     facts = {"resampled": say(f"resampled {stability.resample}"), "draws": len(stability.rankings)}
     if ranking.n_kept == ranking.n_ranked - ranking.n_given:
         yield note("all kept")
-    elif not ranking.n_kept:
+    elif not ranking.n_kept or not stability.selected.any():
         some = int(stability.selected.any(axis=1).sum())
         yield note("sometimes kept" if some else "never kept", some=some, **facts)
     else:

@@ -314,8 +314,12 @@ class FeatureSelector(Selector):
         left_out = left_out_by(alerts, self.drop_leaks, columns)
         problem = self._prepared(without_copies(problem, alerts) if self.drop_leaks else problem, method)
         problem = self._with_belief(problem, wish)
+        if len(left_out) == problem.n_features:
+            raise nothing_is_left(problem.feature_names, left_out)
         selector = self._fitted(problem, method, wish, left_out)
         ranking = self._without_repeats(problem, selector.to_ranking()).only_first(whole.n_own)
+        unread = [str(one.name) for one in whole.columns.read if one.left_out] if whole.columns is not None else []
+        ranking = replace(ranking, support=ranking.support & ~np.isin(ranking.names.astype(str), unread))
         facts: dict[str, Any] = {"supervision": supervision, "ranking": ranking.with_left_out(left_out)}
         facts |= {"method": method.name, "does": method.does, "because": because, "redundancy": self.redundancy}
         facts |= {"alerts": alerts, "columns": columns, "notes": self._notes_on(whole, problem, selector)}

@@ -392,7 +392,8 @@ def heat(distances: Floats, t: Width) -> Floats:
     if len(distances) == 0:
         return distances
     width = float(distances.mean()) or 1.0 if t == "mean" else float(t)
-    weights = np.exp(-(distances - distances.min()) / width)
+    with np.errstate(over="ignore"):  # an infinite distance has the weight 0
+        weights = np.exp(-(distances - distances.min()) / width)
     effective = weights.sum() ** 2 / (weights**2).sum()
     if effective < 0.02 * len(weights):
         narrow = f"={width:g} makes the kernel too narrow for these distances (their mean is {distances.mean():g})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from dubio.table.matrix import CANCELLED, Columns, Matrix, columns_of_sizes, fea
 
 Floats = NDArray[np.float64]
 
+#: Sum of weights from which on they are scaled down.
+_MOST_WEIGHT = 1e6
 #: Size of one dense block of columns, in bytes.
 _BLOCK_BYTES = 32 * 2**20
 
@@ -56,6 +59,9 @@ def laplacian_ratio(graph: sparse.csr_array, X: Matrix, columns: Columns | None 
         remedy = "give more neighbours, a wider kernel (t), or a graph with edges"
         raise InputError("graph", "has no edge with a positive weight", remedy)
 
+    graph = moderate(graph, total)
+    degrees, total = np.asarray(graph.sum(axis=1)).ravel(), graph.sum()
+
     def both(block: Floats) -> Floats:
         block -= block[np.argmax(degrees)]  # makes a constant column exactly zero
         block -= degrees @ block / total
@@ -71,6 +77,14 @@ def laplacian_ratio(graph: sparse.csr_array, X: Matrix, columns: Columns | None 
         forms = by_blocks(X, both)
     energy, spread = feature_sums(forms, columns)
     return np.divide(energy, spread, out=np.full(len(energy), np.inf), where=spread > 0)
+
+
+def moderate(weights: Any, total: float) -> Any:
+    """The same weights; times a power of two if their sum is large, which changes no ratio and no digit of one.
+
+    Values up to 1e150 can be squared, but not times the weights of so many edges.
+    """
+    return weights if total < _MOST_WEIGHT else weights * 2.0 ** -int(np.frexp(total)[1])
 
 
 def edge_energies(graph: sparse.csr_array, block: Floats) -> Floats:
@@ -116,6 +130,9 @@ def anchor_ratio(edges: AnchorEdges, X: Matrix, columns: Columns | None = None) 
     if not edges.weights.sum() > 0:
         found = "leaves no sampled edge with a positive weight"
         raise InputError("t", found, "give a wider kernel (t) or more anchors")
+    total = float(edges.weights.sum())
+    slope = None if edges.slope is None else moderate(edges.slope, total)
+    edges = replace(edges, weights=moderate(edges.weights, total), slope=slope)
     touched = np.unique(np.concatenate([edges.rows, edges.neighbors.ravel()]))
     here, there = np.searchsorted(touched, edges.rows), np.searchsorted(touched, edges.neighbors)
     table = X[touched].tocsc() if sparse.issparse(X) else X[touched]

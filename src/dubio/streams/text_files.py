@@ -22,6 +22,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
+
 from dubio.errors import InputError, counted, listed, quoted
 from dubio.table.cells import EXACT, MISSING
 from dubio.words import note
@@ -177,11 +179,24 @@ def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_binary(column.type):
             raise UnicodeError(f"in column {quoted(name)}")
+        if _has_zero_bytes(column) or "\0" in name:
+            found = f"is not text: it has zero bytes in column {quoted(name)}"
+            raise InputError(called(path), found, "is it a file of another kind, or damaged?")
 
     def written(name: str, row: int) -> str:
         return str(cells(include_columns=[name], column_types={name: pa.string()})[name][row]).strip()
 
     return arrow_to_pandas(table), replace(form, notes=(*form.notes, *rounded_notes(table, path, written)))
+
+
+def _has_zero_bytes(column: Any) -> bool:
+    """Whether a cell of a column of text holds a zero byte."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(column.type):
+        return False
+    buffers = (chunk.buffers()[-1] for chunk in column.chunks)
+    return any(buffer is not None and not np.frombuffer(buffer, dtype=np.uint8).all() for buffer in buffers)
 
 
 def _has_quotes(path: str, text: bytes | None) -> bool:

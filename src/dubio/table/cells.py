@@ -94,6 +94,8 @@ def type_of(cells_type: type) -> str | None:
     return next((name for name, types in TYPES.items() if issubclass(cells_type, types)), None)
 
 
+#: Spreadsheets run cells that begin with one of these.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 #: Text that means "missing", besides empty cells.
 MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
 _MISSING = frozenset({"", *MISSING})
@@ -398,6 +400,8 @@ def _meaning(texts: Sequence[str], counts: NDArray[np.int64], decimal: Decimal |
     column = TextColumn("", numbers.values, *of_all)
     if numbers.problem and counts[numbers.looks].sum() >= half:
         return replace(column, problem=numbers.problem)
+    if decimal is not None and counts[numbers.looks].sum() >= half > counts[is_number].sum():
+        return replace(column, problem=f"its cells are no numbers with the decimal mark {decimal!r}")
     if counts[dates.looks].sum() >= half:
         why = dates.problem or f"mixes dates with text, such as {texts[int(np.argmin(dates.looks))]!r}"
         return replace(column, problem=why, odd=~is_date if not dates.problem else None)

@@ -12,7 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted, listed, nearest, quoted
-from dubio.table.cells import TYPES, as_float, is_missing, is_valid_text, missing_cells, type_of
+from dubio.table.cells import FORMULA, TYPES, as_float, is_missing, is_valid_text, missing_cells, type_of
+
+#: Letters of the longest name of a class.
+LONGEST = 300
 
 
 def unmasked(values: Any) -> Any:
@@ -84,9 +87,13 @@ def decoded(column: NDArray[np.bytes_]) -> NDArray[np.str_]:
 
 
 def one_type(values: Sequence[Any] | NDArray[Any], argument: str = "y") -> NDArray[Any]:
-    """Known labels as an array of one type; raises if they mix types."""
+    """Known labels as an array of one type; raises if they mix types, or are too long for names of classes."""
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
         return usual_floats(values) if values.dtype.kind == "f" else values
+    for value in values:
+        if isinstance(value, str | bytes) and len(value) > LONGEST:  # an array gives all names the room of the longest
+            found = f"holds a text of {len(value)} letters, {quoted(value)}, where names of classes are needed"
+            raise InputError(argument, found, f"give names of at most {LONGEST} letters")
     kinds: dict[str, list[Any]] = {}
     names = {one: type_of(one) or one.__name__ for one in set(map(type, values))}
     for value in values:
@@ -220,6 +227,8 @@ class CorrectedLabels(ArrayByRow):
     labels: NDArray[Any]
     given: NDArray[Any]
     decisions: NDArray[Any]
+    #: All classes, the lowest first, if they have an order.
+    order: tuple[Any, ...] = ()
 
     @property
     def confirmed(self) -> NDArray[np.bool_]:
@@ -245,7 +254,7 @@ def apply_corrections(y: Any, corrections: Any, ids: Any = None) -> CorrectedLab
     Parameters
     ----------
     y : array-like (n_rows,)
-        The labels, one class per row.
+        The labels, one class per row; or :func:`dubio.ordered_classes`.
     corrections : path, frame, or sequence of mappings
         The file that the page of a report wrote (``corrections.csv``), or its rows: ``row`` (from 1), ``id``,
         ``given``, ``decision`` ("right", "change" or "unsure") and ``label``.
@@ -266,7 +275,8 @@ def apply_corrections(y: Any, corrections: Any, ids: Any = None) -> CorrectedLab
     >>> corrected.labels.tolist(), corrected.confirmed.tolist()
     (['a', 'a', 'b', 'a'], [False, True, False, False])
     """
-    given = np.asarray(unmasked(y), dtype=object)
+    order = tuple(getattr(y, "order", ()))  # of ordered classes
+    given = np.asarray(unmasked(y.values if order else y), dtype=object)
     if given.ndim != 1:
         raise InputError("y", f"has {given.ndim} dimensions", "give one class per row")
     texts = [written(label) for label in given]
@@ -291,7 +301,7 @@ def apply_corrections(y: Any, corrections: Any, ids: Any = None) -> CorrectedLab
             raise _mismatch(number, f"says that row {row + 1} is right, but it has no label", "give it a class")
         decisions[row] = decision
         labels[row] = classes[after] if decision == CHANGE else None if decision == UNSURE else labels[row]
-    return CorrectedLabels(labels, given, decisions)
+    return CorrectedLabels(labels, given, decisions, order)
 
 
 def entries_of(file: Any, columns: Sequence[str], argument: str, *, needed: Sequence[str]) -> Iterable[dict[str, str]]:
@@ -303,7 +313,7 @@ def entries_of(file: Any, columns: Sequence[str], argument: str, *, needed: Sequ
                 opened.seek(0)
                 # a spreadsheet may have saved it with another separator
                 table = csv.DictReader(opened, delimiter=max(",;\t", key=header.count))
-                file = list(table)
+                file = [{name: _without_guard(cell) for name, cell in row.items()} for row in table]
         except (UnicodeDecodeError, csv.Error) as error:
             found = f"cannot be read as CSV ({error})"
             raise InputError(argument, found, "give the file that the page wrote") from None
@@ -317,6 +327,12 @@ def entries_of(file: Any, columns: Sequence[str], argument: str, *, needed: Sequ
         if not isinstance(entry, Mapping):
             raise _mismatch(number, "is not a mapping", f"give {', '.join(columns)}", argument)
         yield {name: written(entry.get(name)) for name in columns}
+
+
+def _without_guard(cell: Any) -> Any:
+    """The cell of a file without the apostrophe that keeps spreadsheets from running it."""
+    is_guarded = isinstance(cell, str) and cell.startswith("'") and cell[1:].lstrip(" ").startswith(FORMULA)
+    return cell[1:] if is_guarded else cell
 
 
 def row_of(
@@ -350,7 +366,7 @@ def written(value: Any) -> str:
     if is_missing(value):
         return ""
     if isinstance(value, float | np.floating):
-        return str(int(value)) if value == int(value) else str(value)
+        return str(int(value)) if float(value).is_integer() else str(value)
     return str.__str__(value) if isinstance(value, str) else str(value)  # of an Enum, the text itself
 
 

@@ -133,7 +133,11 @@ def _read_ordered_labels(y: OrderedLabels, question: Question) -> Supervision:
 
 def _read_corrected(y: CorrectedLabels, question: Question) -> Supervision:
     """Classes, of which a person decided some."""
-    read = _read_array(y.labels, question if question.target == "ordered" else replace(question, target="classes"))
+    if y.order:
+        read = _read_ordered_labels(OrderedLabels(y.labels, y.order), question)
+    else:
+        wished = question if question.target == "ordered" else replace(question, target="classes")
+        read = _read_array(y.labels, wished)
     assert isinstance(read, Classes)
     return replace(read, confirmed=y.confirmed & read.labelled)
 

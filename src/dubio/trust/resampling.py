@@ -97,11 +97,16 @@ class Stability:
 
     def __repr__(self) -> str:
         often, draws = int((self.frequency > 0.5).sum()), len(self.rankings)
+        if not self.selected.any():
+            return f"<Stability over {draws} draws: nothing kept in any of them>"
         features = counted(len(self.names), "feature")
         return f"<Stability {self.index.value:.2f} over {draws} draws: {often} of {features} kept in most of them>"
 
     def __str__(self) -> str:
         index, order = self.index, self._most_often_first
+        if not self.selected.any():
+            drawn = f"{len(self.rankings)} draws of {_DRAWN[self.resample]}"
+            return f"Stability over {drawn}: nothing was kept in any of them."
         often = [f"{self.names[j]} ({100 * self.frequency[j]:.0f} %)" for j in order if self.frequency[j] > 0.5]
         return (
             f"Stability {index.value:.2f} ({index.low:.2f} to {index.high:.2f}) over {len(self.rankings)} draws of "

@@ -23,6 +23,7 @@ import numpy as np
 
 from dubio.errors import quoted
 from dubio.progress import listening
+from dubio.table.cells import FORMULA, is_missing
 from dubio_app.command.options import Call, UserError
 from dubio_app.command.wording import one_line
 from dubio_app.files import table_format
@@ -30,16 +31,17 @@ from dubio_app.files import table_format
 Rows = list[dict[str, Any]]
 
 _WIDTH = 80  # of a paragraph
-#: Spreadsheets run cells that begin with one of these.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def plain(value: Any) -> Any:
     """A value that JSON and CSV can hold: a Python scalar, None if it is missing or infinite."""
     if isinstance(value, np.generic):
         value = value.item()
-    missing = isinstance(value, float) and not math.isfinite(value)
-    return None if missing or type(value).__name__ in ("NAType", "NaTType") else value
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return None if is_missing(value) else str(value)  # a date, for example
 
 
 def records(frame: Any) -> Rows:
@@ -62,9 +64,10 @@ def as_csv(rows: Sequence[dict[str, Any]], header: Sequence[str] = ()) -> str:
 
 
 def print_text(content: str) -> None:
-    """Write to standard output as UTF-8, in any locale."""
+    """Write to standard output as UTF-8, in any locale; a terminal gets no control characters."""
     if sys.stdout is None:
         raise UserError("standard output is closed: nothing can be printed.")
+    content = visible(content) if sys.stdout.isatty() else content
     if (stream := getattr(sys.stdout, "buffer", None)) is None:
         sys.stdout.write(content)
     else:
@@ -141,7 +144,7 @@ def _csv_cell(value: Any) -> Any:
 
 def _inert(value: Any) -> Any:
     """The value; text that begins like a formula, and is not simply a number, gets an apostrophe in front."""
-    if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA):
+    if isinstance(value, str) and value.lstrip(" ").startswith(FORMULA):
         try:
             float(value)
         except ValueError:
@@ -180,11 +183,14 @@ def require_places(call: Call) -> None:
     read["the file of corrections"], read["the selection"] = call.corrections, call.selection
     read |= {f"the file of checked rows {quoted(path)}": path for path in call.checked}
     written = {one.flag: getattr(call, name) for name, one in call.chosen().items() if one.value.startswith("OUT.")}
-    for path in written.values():
+    for flag, path in written.items():
         for what, other in read.items():
             if other and Path(path).is_file() and Path(other).exists() and Path(path).samefile(other):
                 raise UserError(f"{quoted(path)} is {what} and would be overwritten: give another name.")
         _require_writable(path)
+        is_new = Path(path).is_file() or not Path(path).exists()  # and not /dev/stdout
+        if flag == "--report" and is_new and Path(path).suffix.casefold() not in (".html", ".htm"):
+            raise UserError(f"--report {quoted(path)}: a report is a web page, give a name that ends in .html.")
     for (flag, path), (other_flag, other) in combinations(written.items(), 2):
         if Path(path).resolve() == Path(other).resolve():
             raise UserError(f"{flag} and {other_flag} are the same file: give two names.")

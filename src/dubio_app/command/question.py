@@ -32,6 +32,7 @@ from dubio_app.command.options import Call, UserError, names_in, names_of_argume
 from dubio_app.command.output import notes_from_warnings, require_places, step
 from dubio_app.command.wording import listing
 from dubio_app.files import TableFile, read_file, require_columns
+from dubio_app.whole_files import as_private_as
 
 MAX_CATEGORIES = 20  # a target with more different numbers is hardly a list of classes
 _PAIRS_SHOWN = 20  # pairs that are written out in the Python code; of more, it has only a comment
@@ -60,7 +61,11 @@ def table_of(call: Call) -> Iterator[TableFile]:
     require_places(call)
     with step(f"reading {call.table}"):
         file = read_file(call.table, call.reading)
-    with rows_named(file.row_name), target_named(call.for_columns(file.frame.columns).target):
+    with (
+        as_private_as(call.table),
+        rows_named(file.row_name),
+        target_named(call.for_columns(file.frame.columns).target),
+    ):
         yield file
 
 
@@ -163,7 +168,8 @@ class Question:
             answer = [f"audit = audit_labels(X, y, {more})"]
             if call.corrections:  # what the decided labels teach about the others
                 imports = ["from dubio.trust import audit_left"]
-                before = f"before = audit_labels(X, y.given, {more})"
+                given = "ordered_classes(y.given, y.order)" if self.y.order else "y.given"
+                before = f"before = audit_labels(X, {given}, {more})"
                 answer = [before, f"audit = audit_left(before, audit_labels(X, y, {more}), y)"]
             answer += ["print(audit)", 'print(audit.to_frame()[audit.doubtful].sort_values("rank"))']
         names = ["FeatureSelector" if command == "rank" else "audit_labels", *sorted(self._functions)]
@@ -337,7 +343,7 @@ class Question:
             return read
         named = [] if self.row_names is None else [(self.row_names, f"table[{self.row_names.name!r}]")]
         y = self._make(apply_corrections, (read.y, "y"), (path, repr(path)), *named)
-        return _Read(y, "classes", read.missing_label)
+        return _Read(y, "ordered" if read.kind == "ordered" else "classes", read.missing_label)
 
     # Facts about the rows
 

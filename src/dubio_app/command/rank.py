@@ -163,7 +163,9 @@ def _content(run: Run, ranking: Any, rows: Rows) -> dict[str, Any]:
     }
     if run.stability is not None:
         index, draws = run.stability.index, len(run.stability.rankings)
-        content["stability"] = {"index": index.value, "low": index.low, "high": index.high, "draws": draws}
+        ends = {"index": index.value, "low": index.low, "high": index.high}
+        empty = not run.stability.selected.any()  # no draw kept anything: nothing is stable then
+        content["stability"] = {**(dict.fromkeys(ends) if empty else ends), "draws": draws}
     if run.corrected is not None:
         content["corrections"] = run.corrected.record()
     if run.evaluation is not None:

@@ -23,6 +23,8 @@ _SUDDEN = ("rank", "audit", "look", "methods", "demo")
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run ``dubio`` with these arguments (by default those of the process) and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stderr is None:  # closed by the caller: there is nobody to tell anything
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if "--debug" in words:
         return _call(words)
     try:
@@ -37,6 +39,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return FAULT
     except (UserError, ValueError, OSError) as error:
         _say(*([str(error)] if isinstance(error, UserError) else lines_of(error, words)))
+        return BAD_INPUT
+    except ImportError as error:
+        if type(error) is not ImportError:  # not one of ours, which name the package that is missing
+            raise
+        _say(one_line(error, words))
         return BAD_INPUT
     except MemoryError:
         _say("not enough memory for this table and method.")
@@ -81,8 +88,19 @@ def _call(words: list[str]) -> int:
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context is not None else ""
         said = " ".join(message().split()).rstrip(".")  # choices stand on lines of their own
+        flag = getattr(error, "option_name", "") if type(error).__name__ == "NoSuchOption" else ""
+        if context is not None and flag and (others := _commands_with(flag)):
+            raise UserError(f"{flag} is an option of {others}, not of {context.command_path}{hint}.") from error
         raise UserError(f"{said}{hint}") from error
     return int(result) if isinstance(result, int) else 0
+
+
+def _commands_with(flag: str) -> str:
+    """The commands that have an option, in words."""
+    from dubio_app.command.options import OPTIONS
+
+    found = dict.fromkeys(name for one in OPTIONS if flag in one.flags for name in one.commands.split())
+    return " and ".join(f"dubio {name}" for name in found if name != "dubio")
 
 
 @contextlib.contextmanager

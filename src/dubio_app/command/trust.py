@@ -20,6 +20,7 @@ from dubio.errors import InputError
 from dubio.pipelines.evaluation import SelectionEvaluation, evaluate_problem, usual_model
 from dubio.problem import Problem
 from dubio.sampling import sample_rows
+from dubio.target.ordered import ordered_classes
 from dubio.trust import BeforeAndAfter, compare, fingerprints
 from dubio.trust.resampling import problem_stability
 from dubio.trust.tolerance import problem_tolerance
@@ -142,7 +143,8 @@ def before_and_after(run: Run) -> BeforeAndAfter | None:
     """Rank, and audit, with the labels as they were, and compare; None without corrections."""
     if run.call.corrections is None:
         return None
-    given = run.question.y.given
+    given, order = run.question.y.given, run.question.y.order
+    given = ordered_classes(given, order) if order else given
     with step("ranking with the labels as they were"), notes_from_warnings([]):
         before = clone(run.selector)
         old = before.read_problem(run.question.features, given, **run.question.fit)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import os
+import stat
 import zlib
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -78,10 +80,19 @@ def read_file(path: str, how: HowToRead | None = None) -> TableFile:
 def table_format(path: str) -> str:
     """One of :data:`FORMATS`, from the ending of the file name."""
     suffix = suffix_of(path) if path != "-" else ".csv"
+    if is_pipe(path):  # of another program: it may have any name
+        return "text"
     if suffix in FORMATS:
         return FORMATS[suffix]
     remedy = f"tables end in {listed(FORMATS, len(FORMATS))}, and text may be compressed (.csv.gz)"
     raise InputError(quoted(path), f"has the ending {quoted(suffix)}", remedy)
+
+
+def is_pipe(path: str) -> bool:
+    """Whether a name stands for what another program writes: ``<(...)`` in a shell."""
+    with suppress(OSError, ValueError):
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    return False
 
 
 def frame_bytes(frame: Any, path: str) -> bytes:
@@ -113,7 +124,7 @@ def _require_file(path: str) -> None:
         raise InputError(quoted(path), f"cannot be opened: {error.strerror}") from error
     if place.is_dir():
         raise InputError(quoted(path), "is a folder", "give one file")
-    if size == 0:
+    if size == 0 and not is_pipe(path):
         raise InputError(quoted(path), "is empty")
 
 

@@ -69,7 +69,9 @@
     draw();
   }
 
-  const cell = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  // Spreadsheets run cells that begin with one of these, unless they are numbers.
+  const inert = (text) => (/^ *[=+\-@\t\r\n＝＋－＠]/.test(text) && (text.trim() === "" || Number.isNaN(Number(text))) ? `'${text}` : text);
+  const cell = (text) => (/[",\r\n]/.test(text) ? `"${inert(text).replaceAll('"', '""')}"` : inert(text));
 
   function file() {
     const lines = ["row,id,given,decision,label"];
