@@ -343,7 +343,8 @@ class Question:
             return read
         named = [] if self.row_names is None else [(self.row_names, f"table[{self.row_names.name!r}]")]
         y = self._make(apply_corrections, (read.y, "y"), (path, repr(path)), *named)
-        return _Read(y, "ordered" if read.kind == "ordered" else "classes", read.missing_label)
+        keeps_order = {"ordered": "ordered"}
+        return _Read(y, keeps_order.get(read.kind, "classes"), read.missing_label)
 
     # Facts about the rows
 
