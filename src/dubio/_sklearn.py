@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.tree import ExtraTreeClassifier
+from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
 
 Floats = NDArray[np.float64]
 
@@ -20,38 +20,52 @@ def wants_pandas(estimator: Any) -> bool:
 
 
 def grow_random_trees(
-    X: NDArray[np.float32], codes: Floats, seeds: Sequence[int], min_samples_leaf: int, weights: Floats | None = None
+    X: NDArray[np.float32],
+    target: Floats,
+    seeds: Sequence[int],
+    min_samples_leaf: int,
+    weights: Floats | None = None,
+    *,
+    n_classes: int,
 ) -> list[Any]:
-    """The trees of an ``ExtraTreesClassifier``, one per seed; ``predict`` of a tree gives shares of the classes.
+    """The trees of an ``ExtraTreesClassifier``, or for no classes of an ``ExtraTreesRegressor``; one per seed.
 
-    ``X`` is C-ordered; ``codes`` (rows, 1) are whole numbers from 0, each of which occurs. Nothing is checked.
+    ``X`` is C-ordered; ``target`` (rows, 1) are codes of classes, each of which occurs, or numbers. ``predict`` of a
+    tree gives shares of the classes, or a number. Nothing is checked.
     """
     try:
-        return compiled_trees(X, codes, seeds, min_samples_leaf, weights)
+        return compiled_trees(X, target, seeds, min_samples_leaf, weights, n_classes)
     except (ImportError, TypeError):  # another version of scikit-learn has other names or arguments
-        trees = (ExtraTreeClassifier(min_samples_leaf=min_samples_leaf, random_state=seed) for seed in seeds)
-        return [tree.fit(X, codes.ravel(), sample_weight=weights, check_input=False).tree_ for tree in trees]
+        kind = ExtraTreeClassifier if n_classes else ExtraTreeRegressor
+        trees = (kind(min_samples_leaf=min_samples_leaf, random_state=seed) for seed in seeds)
+        return [tree.fit(X, target.ravel(), sample_weight=weights, check_input=False).tree_ for tree in trees]
 
 
 def compiled_trees(
-    X: NDArray[np.float32], codes: Floats, seeds: Sequence[int], min_samples_leaf: int, weights: Floats | None
+    X: NDArray[np.float32],
+    target: Floats,
+    seeds: Sequence[int],
+    min_samples_leaf: int,
+    weights: Floats | None,
+    n_classes: int,
 ) -> list[Any]:
     """The same trees, grown by scikit-learn's compiled builder itself.
 
     For a forest on a few hundred rows, the public estimator spends most of the time on cloning and checking each tree.
     """
-    from sklearn.tree._criterion import Gini
+    from sklearn.tree._criterion import MSE, Gini
     from sklearn.tree._splitter import RandomSplitter
     from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
 
-    sizes = np.array([int(codes.max()) + 1], dtype=np.intp)
-    max_features, deepest = max(1, int(np.sqrt(X.shape[1]))), np.iinfo(np.int32).max
+    sizes = np.array([max(1, n_classes)], dtype=np.intp)
+    max_features, deepest = max(1, int(np.sqrt(X.shape[1]))) if n_classes else X.shape[1], np.iinfo(np.int32).max
     trees = []
     for seed in seeds:
         state = np.random.RandomState(seed)
-        splitter = RandomSplitter(Gini(1, sizes), max_features, min_samples_leaf, 0.0, state, None)
+        criterion = Gini(1, sizes) if n_classes else MSE(1, len(X))
+        splitter = RandomSplitter(criterion, max_features, min_samples_leaf, 0.0, state, None)
         tree = Tree(X.shape[1], sizes, 1)
         builder = DepthFirstTreeBuilder(splitter, 2 * min_samples_leaf, min_samples_leaf, 0.0, deepest, 0.0)
-        builder.build(tree, X, codes, weights, None)
+        builder.build(tree, X, target, weights, None)
         trees.append(tree)
     return trees

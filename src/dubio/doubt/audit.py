@@ -90,7 +90,7 @@ def audit_labels(
 ) -> LabelAudit | NumberAudit | VoteAudit:
     """Find doubtful labels in a table: experts judge every row without having seen it.
 
-    A forest, k-NN and two Gaussian classifiers predict each row while it is held out. They are pooled log-linearly,
+    A forest and two Gaussian classifiers predict each row while it is held out. They are pooled log-linearly,
     with weights fitted to the observed labels. Nothing is trained on the result, so no label can confirm itself.
 
     Parameters

@@ -20,13 +20,12 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
 from dubio.doubt.engines import pool_experts
-from dubio.doubt.random_trees import RandomTrees
+from dubio.doubt.random_trees import LEAF, RandomTrees, judge_by_trees
 from dubio.errors import InputError, InputWarning, warn
 from dubio.problem import Problem
 from dubio.progress import advance
@@ -79,13 +78,17 @@ def fit_weighted(model: Any, X: NDArray[Any], y: NDArray[Any], weights: Floats |
     """
     if weights is None:
         return model.fit(X, y)
-    # 24 binary digits: a common factor changes the last of 53, and a tree might then split elsewhere
-    digits, exponents = np.frexp(weights / weights.mean())
-    weights = np.ldexp(np.round(np.ldexp(digits, 24)), exponents - 24)
+    weights = relative_weights(weights)
     if has_fit_parameter(model, "sample_weight"):
         return model.fit(X, y, sample_weight=weights)
     rows = rows_in_proportion(weights, y if y.dtype.kind == "i" else np.zeros(len(y), dtype=np.int64), seed)
     return model.fit(X[rows], y[rows])
+
+
+def relative_weights(weights: Floats) -> Floats:
+    """Weights over their mean. Of 53 binary digits 24 stay: a common factor changes the last ones, and so the trees."""
+    digits, exponents = np.frexp(weights / weights.mean())
+    return np.asarray(np.ldexp(np.round(np.ldexp(digits, 24)), exponents - 24))
 
 
 def rows_in_proportion(weights: Floats, codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
@@ -126,7 +129,8 @@ N_DIRECTIONS = 50
 N_BEST_COLUMNS = 50
 #: A quadratic Gaussian must estimate a spread for each class.
 _ROWS_FOR_QUADRATIC = 4
-_ROWS_FOR_TREE = 3000
+#: Trees on the best columns: these are chosen, and so the trees are grown, once for each fold.
+_TREES_OF_FOLD = 50
 #: The experts learn from at most this many labelled rows, and judge all others too.
 MOST_TRAINED = 10_000
 
@@ -185,21 +189,24 @@ def out_of_fold(
         many = usual and problem.n_columns > MANY_FEATURES
         if usual:  # trees compute in single precision, so the units of a column must not choose its digits
             table = main_directions(problem, random_state) if many else problem.standardized_table
-        as_it_is = table.shape[1] == problem.n_columns
         table = varying_columns(table) if usual else table
-        judges = read_experts(experts, left, fewest, table.shape[1], n_jobs)
-        if usual and problem.has_wide_features and as_it_is:
-            judges["neighbors"] = judges["neighbors"][-1]  # every feature, not every column, has unit variance
+        judges = gaussian_experts(left, fewest, table.shape[1]) if usual else read_experts(experts)
         shared: dict[str, Any] = {"trained": trained, "weights": problem.uneven_weights, "random_state": random_state}
         # the default experts need no check of parameters and values in every fold
         with config_context(assume_finite=True, skip_parameter_validation=True) if usual else nullcontext():
             said = [out_of_fold_probabilities(table, known, len(kept), judges, n_folds=folds, folds=fold_of, **shared)]
+            if usual:
+                trees = forest_opinions(table, known, len(kept), problem.groups, n_folds, n_jobs=n_jobs, **shared)
+                said.insert(0, said[0]._replace(names=("forest",), probabilities=trees[None]))
             if many:
                 table, shared["folds"] = varying_columns(problem.standardized_table), said[0].folds
                 # as if there were as many columns as rows: none is quadratic
-                best = default_experts(np.full(2, fewest), fewest, fewest, n_jobs).items()
+                best = {
+                    "forest": RandomTrees(_TREES_OF_FOLD, min_samples_leaf=LEAF, random_state=None, n_jobs=n_jobs),
+                    **gaussian_experts(np.full(2, fewest), fewest, fewest),
+                }
                 columns = BestColumns(N_BEST_COLUMNS)
-                judges = {f"{name}, best columns": make_pipeline(columns, judge) for name, judge in best}
+                judges = {f"{name}, best columns": make_pipeline(columns, judge) for name, judge in best.items()}
                 said.append(out_of_fold_probabilities(table, known, len(kept), judges, **shared))
         names = tuple(name for part in said for name in part.names)
         everything = np.zeros((len(names), supervision.n_rows, supervision.n_classes))
@@ -255,36 +262,53 @@ def main_directions(problem: Problem, random_state: int | None) -> Floats:
     return np.asarray(components.fit_transform(unit))
 
 
-def default_experts(rows_per_class: Codes, n_rows: int, n_features: int, n_jobs: int | None = None) -> dict[str, Any]:
-    """The experts of the audit: a forest, k-NN, and two Gaussian classifiers (one shared covariance, one per class).
+def forest_opinions(
+    X: NDArray[Any],
+    codes: Codes,
+    n_classes: int,
+    groups: Codes | None,
+    n_folds: int,
+    *,
+    trained: NDArray[np.bool_],
+    weights: Floats | None,
+    random_state: int | None,
+    n_jobs: int | None,
+) -> Floats:
+    """(rows, classes): what trees say about the rows that they have not seen (see :func:`judge_by_trees`)."""
+    order = content_order(X, codes)
+    said = judge_by_trees(
+        X[order],
+        codes[order],
+        n_classes,
+        known=codes[order] >= 0,
+        learned=trained[order],
+        groups=None if groups is None else groups[order],
+        weights=None if weights is None else relative_weights(weights)[order],
+        n_parts=n_folds,
+        random_state=np.random.RandomState(random_state),
+        n_jobs=n_jobs,
+    )
+    return said[np.argsort(order)]
 
-    They err in different ways, so their pool is better than each of them. They will be trained on at least
+
+def gaussian_experts(rows_per_class: Codes, n_rows: int, n_features: int) -> dict[str, Any]:
+    """Gaussian classifiers, beside the forest: one shared covariance, and one for each class.
+
+    They err in other ways than trees, so the pool is better than each of them. They will be trained on at least
     ``rows_per_class`` rows of each class, and on ``n_rows`` in all. If the smallest class has fewer than four rows, or
-    no more rows than features (its covariance would be singular), the quadratic Gaussian is left out. With one row per
+    no more rows than features (its covariance would be singular), the quadratic one is left out. With one row per
     class, so is the other one.
     """
-    smallest_class = int(rows_per_class.min())
-    # Above 15 features scikit-learn uses brute force; on small tables starting its threads costs more than a tree.
-    algorithm = "kd_tree" if n_rows <= _ROWS_FOR_TREE else "auto"
-    neighbors = KNeighborsClassifier(min(15, n_rows), algorithm=algorithm, n_jobs=n_jobs)
-    experts: dict[str, Any] = {
-        "forest": RandomTrees(100, min_samples_leaf=2, random_state=None, n_jobs=n_jobs),
-        "neighbors": make_pipeline(StandardScaler(), neighbors),
-    }
+    experts: dict[str, Any] = {}
     if n_rows > len(rows_per_class):
-        linear = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
-        experts["linear"] = make_pipeline(StandardScaler(), linear)
-    if smallest_class >= max(_ROWS_FOR_QUADRATIC, n_features + 1):
+        experts["linear"] = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+    if rows_per_class.min() >= max(_ROWS_FOR_QUADRATIC, n_features + 1):
         experts["quadratic"] = make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis(reg_param=0.1))
     return experts
 
 
-def read_experts(
-    experts: Any, rows_per_class: Codes, n_rows: int, n_features: int, n_jobs: int | None
-) -> dict[str, Any]:
-    """The experts by name: the given ones, or for None the default ones (see :func:`default_experts`)."""
-    if experts is None:
-        return default_experts(rows_per_class, n_rows, n_features, n_jobs)
+def read_experts(experts: Any) -> dict[str, Any]:
+    """Your own experts by name."""
     if isinstance(experts, Mapping):
         named = {str(name): expert for name, expert in experts.items()}
     else:

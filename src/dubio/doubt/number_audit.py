@@ -128,7 +128,7 @@ def audit_numbers(
 ) -> NumberAudit:
     r"""Find doubtful numbers: experts predict every row without having seen it.
 
-    Trees, ridge regression and nearest neighbours predict each number while it is held out, twice: the second time
+    Trees and ridge regression predict each number while it is held out, twice: the second time
     without the rows that were far off in the first. A further forest predicts how far right numbers are from the
     prediction :math:`m_i` (the spread :math:`s_i`, used if it explains held-out residuals better than one spread for
     all). The residual :math:`z_i = (y_i - m_i) / s_i` of a right number follows a t law :math:`f` with 5 degrees of

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri
 from sklearn import config_context
-from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import GroupKFold, KFold
-from sklearn.neighbors import KNeighborsRegressor
 
 from dubio.doubt.experts import (
     MANY_FEATURES,
@@ -20,8 +18,10 @@ from dubio.doubt.experts import (
     content_order,
     fit_weighted,
     main_directions,
+    relative_weights,
     varying_columns,
 )
+from dubio.doubt.random_trees import judge_by_trees
 from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.target.intervals import Intervals
@@ -33,6 +33,8 @@ Floats = NDArray[np.float64]
 FEWEST_NUMBERS = 10
 #: A residual of more than this many robust standard deviations is a gross error.
 GROSS = 2.5
+#: Penalties that ridge regression tries.
+_PENALTIES = np.logspace(-2, 3, 12)
 #: Turns the median absolute deviation of a normal law into its standard deviation.
 _MAD_TO_SD = 1.4826
 
@@ -51,7 +53,7 @@ class NumberOpinions(NamedTuple):
 def number_opinions(
     problem: Problem, *, n_folds: int = 5, random_state: int | None = 0, n_jobs: int | None = None
 ) -> NumberOpinions:
-    r"""Let trees, ridge regression and nearest neighbours predict the number of every row while it is held out.
+    r"""Let trees and ridge regression predict the number of every row while it is held out.
 
     The experts predict normal scores, so that gross errors have little weight. Their mean is weighted by
     :math:`e^{-2}`, with :math:`e` the mean squared error of an expert on held-out rows. A given number is a gross error
@@ -112,31 +114,35 @@ def held_out_numbers(
     known, unknown = np.flatnonzero(~np.isnan(scores)), np.flatnonzero(np.isnan(scores))
     seeds = np.random.RandomState(random_state)
     options = {"shuffle": True, "random_state": seeds.randint(2**31 - 1)}
-    if groups is None:
+    together = None if groups is None else groups[known]
+    if together is None:
         folds = list(KFold(n_folds, **options).split(known))
     else:
-        n_folds = min(n_folds, len(np.unique(groups[known])))
-        folds = list(GroupKFold(n_folds, **options).split(known, groups=groups[known]))
-    trees: dict[str, Any] = {"min_samples_leaf": 2, "n_jobs": n_jobs}
-    makers: dict[str, Callable[[int], Any]] = {
-        "trees": lambda n: ExtraTreesRegressor(100, **trees, random_state=seeds.randint(2**31 - 1)),
-        "ridge": lambda n: RidgeCV(np.logspace(-2, 3, 12)),
-        "neighbors": lambda n: KNeighborsRegressor(min(7, n), weights="distance", n_jobs=n_jobs),
-    }
-    said = {name: np.zeros(len(scores)) for name in makers}
-    done = 0
+        n_folds = min(n_folds, len(np.unique(together)))
+        folds = list(GroupKFold(n_folds, **options).split(known, groups=together))
+    there = ~np.isnan(scores)
+    trees = judge_by_trees(
+        table,
+        scores,
+        0,
+        known=there,
+        learned=there,
+        groups=groups,
+        weights=None if weights is None else relative_weights(weights),
+        n_parts=n_folds,
+        random_state=seeds,
+        n_jobs=n_jobs,
+    )[:, 0]
+    ridge = np.zeros(len(scores))
     with config_context(assume_finite=True, skip_parameter_validation=True):
-        for name, make in makers.items():
-            for training, held_out in folds:
-                rows, asked = known[training], np.concatenate([known[held_out], unknown])
-                own = None if weights is None else weights[rows]
-                fitted = fit_weighted(make(len(rows)), table[rows], scores[rows], own, done)
-                predicted = fitted.predict(table[asked])
-                said[name][known[held_out]] = predicted[: len(held_out)]
-                said[name][unknown] += predicted[len(held_out) :] / n_folds
-                done += 1
-                advance("experts", done, len(makers) * n_folds)
-    return said
+        for done, (training, held_out) in enumerate(folds):
+            rows, asked = known[training], np.concatenate([known[held_out], unknown])
+            own = None if weights is None else weights[rows]
+            predicted = fit_weighted(RidgeCV(_PENALTIES), table[rows], scores[rows], own, done).predict(table[asked])
+            ridge[known[held_out]] = predicted[: len(held_out)]
+            ridge[unknown] += predicted[len(held_out) :] / n_folds
+            advance("experts", done + 1, n_folds)
+    return {"trees": trees, "ridge": ridge}
 
 
 #: When the estimate of the distribution stops: after so many steps, or if no probability changes by more than this.
