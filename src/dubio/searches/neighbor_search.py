@@ -130,7 +130,7 @@ class NeighborSearch(SearchSelector):
     >>> noisy = flip_labels(y, 0.2, random_state=0)
     >>> search = NeighborSearch(n_features_to_select=3).fit(X, noisy)
     >>> sorted(search.get_feature_names_out())
-    ['color_intensity', 'flavanoids', 'proline']
+    ['alcohol', 'color_intensity', 'flavanoids']
     >>> int((search.audit_.suggested == y).sum()) > int((noisy == y).sum())
     True
     """
