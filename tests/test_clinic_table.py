@@ -123,7 +123,7 @@ def test_an_audit_can_be_repeated_and_names_rows_as_the_file_does(dubio, tmp_pat
 
 
 def test_one_share_and_one_count_after_corrections(dubio, tmp_path):
-    words = ("audit", "clinic.xlsx", "--target", "relapse", "--ignore", "sure")
+    words = ("audit", "clinic.xlsx", "--target", "relapse", "--ignore", "sure", "--groups", "patient")
     rows = json.loads(dubio(*words, "--json")[0])["rows"][:4]
     lines = [f"{row['row']},,{row['given']},change,{row['suggested']}" for row in rows[1:]]  # most were wrong
     lines.append(f"{rows[0]['row']},,{rows[0]['given']},right,")

@@ -104,7 +104,7 @@ def _is_one_order(fitted):
     return True
 
 
-def test_relevant_features_come_first_each_part_in_the_order_of_the_search():
+def test_relevant_features_come_in_the_order_of_the_search_and_the_others_by_their_pvalues():
     X, y = _table(150)
     P = unsure_annotator(y, random_state=0).memberships
     fitted = FeatureSelector().fit(X, P)
@@ -115,8 +115,9 @@ def test_relevant_features_come_first_each_part_in_the_order_of_the_search():
     tests = relevance_of(read_problem(X, P))
     np.testing.assert_array_equal(fitted.pvalues_, tests.pvalues)
     own = np.argsort(dubio.NeighborSearch().fit(X, P).ranking_)
-    relevant = fitted.support_[own]
-    np.testing.assert_array_equal(np.argsort(fitted.ranking_), np.concatenate([own[relevant], own[~relevant]]))
+    relevant, others = own[fitted.support_[own]], own[~fitted.support_[own]]
+    others = others[np.argsort(fitted.pvalues_[others], kind="stable")]
+    np.testing.assert_array_equal(np.argsort(fitted.ranking_), np.concatenate([relevant, others]))
 
 
 @pytest.mark.parametrize("wish", ["auto", "relevant", "sufficient", 2, 0.5, None])
