@@ -27,9 +27,9 @@ def clinic(n: int = 150, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "patient": [f"P{row // 2:03}" for row in range(n)],
-            "marker": np.where(rng.random(n) < 0.05, np.nan, rng.normal(size=n) + 1.5 * ill).round(3),
+            "marker": np.where(rng.random(n) < 0.05, np.nan, rng.normal(size=n) + 1.5 * ill).round(5),
             "colour": np.where(rng.random(n) < 0.2 + 0.5 * ill, "red", "blue"),
-            "noise": rng.normal(size=n).round(3),
+            "noise": rng.normal(size=n).round(5),
             "remark": [f"remark {row}" for row in range(n)],
             "diagnosis": np.where(rng.random(n) < 0.1, None, np.where(ill, "ill", "well")),
             "p_ill": np.where(ill, 0.8, 0.3),
@@ -176,7 +176,7 @@ def rare_values(table: pd.DataFrame) -> set[str]:
     for name in table:
         counts = table[name].value_counts()
         rare |= {str(value) for value in counts[counts < 5].index}
-    return {value for value in rare if len(value) >= (4 if value[-1].isalpha() else 6)}
+    return {value for value in rare if len(value) >= (4 if value[-1].isalpha() else 7)}
 
 
 def text_of(path: Path) -> str:
