@@ -101,7 +101,7 @@ PYTHON: Phrases = {
     "order": 'say target="ordered" or target="numbers"',
     "missing": "make these cells missing",
     "all rows": 'method="fisher"',
-    "assume": "q-values assume",
+    "assume": "the q-values assume",
 }
 
 
@@ -119,13 +119,13 @@ SENTENCES: dict[str, str] = {
     "separates remedy": "{leave it out if late}",
     "separates left out": "separates the classes completely",
     "visits neighbours alike": "rows that stand next to each other in the table are much alike, like visits of the "
-    "same subject or moments of the same process; {assume} independent rows",
+    "same subject or moments of the same process; {assume} that rows are independent",
     "visits same values": "rows with the same value of {features!q:5} have the same {same!q:5}, like several rows of "
-    "the same subject, or a code with its properties; {assume} independent rows",
+    "the same subject, or a code with its properties; {assume} that rows are independent",
     "visits alike": "rows with the same value of {features!q:5} are much alike, like visits of the same subject; "
-    "{assume} independent rows",
+    "{assume} that rows are independent",
     "visits name": "many values of {features!q:5} occur in several rows, like visits of the same subject; {assume} "
-    "independent rows",
+    "that rows are independent",
     "visits remedy": "{group}",
     "visits neighbours alike remedy": "{name groups}",
     "repeated rows": "{repeated} {repeated:row|rows} of {rows} {repeated:is a repetition|are repetitions} of other "
