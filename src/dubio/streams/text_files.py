@@ -16,7 +16,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -126,7 +126,7 @@ def text_form(path: str, how: HowToRead, content: bytes | None = None, *, whole:
     If the ``whole`` file will be in memory, all of its bytes show whether it is UTF-8: this takes little of the time.
     """
     notes: list[str] = []
-    encoding = how.encoding or _encoding_of(path, content, notes, whole) or _windows(path, content, notes)
+    encoding = how.encoding or _encoding_of(path, content, notes, whole) or _not_utf8(path, content, notes)
     skip = (how.header_row or 1) - 1
     separator = how.separator or separator_of(path, content, encoding, skip)
     usual = (TEXT.get(suffix_of(path)) if path != "-" else None) or ","
@@ -143,11 +143,11 @@ def read_text(path: str, how: HowToRead, content: bytes | None) -> tuple[Any, Te
             return _read_as(path, form, how, content)
         except UnicodeError as error:
             if how.encoding is not None or form.encoding != "utf-8":
-                name = "UTF-8, and not Windows-1252" if form.encoding == "cp1252" else form.encoding
+                name = form.encoding if how.encoding else f"UTF-8, and not {_CALLED.get(form.encoding, form.encoding)}"
                 remedy = 'name its encoding with --encoding, or save it as "CSV UTF-8"'
                 raise InputError(called(path), f"is not {name} text ({first_line(error)})", remedy) from error
         notes = list(form.notes)  # the first bytes were UTF-8, later ones are not
-        form = replace(form, encoding=_windows(path, content, notes), notes=tuple(notes))
+        form = replace(form, encoding=_not_utf8(path, content, notes), notes=tuple(notes))
 
 
 def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -> tuple[Any, TextForm]:
@@ -380,19 +380,54 @@ def _utf8_source(path: str, content: bytes | None, encoding: str) -> Iterator[An
             yield pa.input_stream(pa.py_buffer(stream.read().decode(encoding).encode()))
 
 
-def _windows(path: str, content: bytes | None, notes: list[str]) -> str:
-    """The encoding of a file that is not UTF-8: Windows-1252, with a note that shows what was read."""
-    example = ""
-    for part in _parts(path, content):
-        if not part.isascii():
-            text = part.decode("cp1252", "replace")
-            place = next(place for place, letter in enumerate(text) if letter > "\x7f")
-            words = re.split(r"[\s,;|]+", text[max(0, place - 100) : place + 100])
-            example = next(word.strip('"') for word in words if not word.isascii())
-            break
-    read_as = f"{called(path)} is not UTF-8 and was read as Windows-1252, for example {quoted(example)}."
+#: How encodings are called in front of people.
+_CALLED = {"cp1252": "Windows-1252", "cp1250": "Windows-1250", "cp1251": "Windows-1251", "cp1253": "Windows-1253"}
+_CALLED |= {"cp932": "Shift JIS (cp932)", "euc_jp": "EUC-JP", "gb18030": "GB 18030", "big5": "Big5", "cp949": "cp949"}
+#: Bytes of letters between others. In Latin writing, few of the letters of a word are beyond ASCII.
+_WORD = re.compile(rb"[A-Za-z\x80-\xff]{4,}")
+#: Letters of Czech, Slovak, Slovene and Croatian that western languages hardly have, and signs that stand inside words
+#: of Polish if these are taken for Windows-1252; bytes without a meaning there.
+_EASTERN = re.compile(
+    rb"[\x8a\x8e\x9a\x9e\xdd\xfd\x81\x8d\x8f\x90\x9d]|[A-Za-z\x80-\xff][\xb3\xb9\xbf\x9f][a-z\x80-\xff]"
+)
+
+
+def _not_utf8(path: str, content: bytes | None, notes: list[str]) -> str:
+    """The encoding of a file that is not UTF-8, with a note that shows what was read."""
+    part = next((part for part in _parts(path, content) if not part.isascii()), b"")
+    encoding = _likely_encoding(part)
+    text = part.decode(encoding, "replace")
+    place = next((place for place, letter in enumerate(text) if letter > "\x7f"), 0)
+    words = re.split(r"[\s,;|]+", text[max(0, place - 100) : place + 100])
+    example = next((word.strip('"') for word in words if not word.isascii()), "")
+    name = _CALLED.get(encoding, encoding)
+    read_as = f"{called(path)} is not UTF-8 and was read as {name}, for example {quoted(example)}."
     notes.append(f"{read_as} If this is wrong, name the encoding with --encoding.")
-    return "cp1252"
+    return encoding
+
+
+def _likely_encoding(part: bytes) -> str:
+    """Windows-1252 (western) or 1250 (eastern) for Latin writing; for others what charset-normalizer finds likely."""
+    words = _WORD.findall(part)
+    foreign = sum(2 * sum(byte > 0x7F for byte in word) > len(word) for word in words[:1000])
+    accented = sum(not word.isascii() for word in words[:1000])
+    if 2 * foreign > accented:
+        with suppress(ImportError):
+            from charset_normalizer import from_bytes
+
+            among = ["cp1251", "cp1253", "cp932", "euc_jp", "gb18030", "big5", "cp949"]
+            best = from_bytes(part[:_SAMPLE_BYTES], cp_isolation=among).best()
+            if best is not None:
+                return str(best.encoding)
+    return "cp1250" if _EASTERN.search(part) and _decodes(part, "cp1250") else "cp1252"
+
+
+def _decodes(part: bytes, encoding: str) -> bool:
+    try:
+        part.decode(encoding)
+    except UnicodeError:
+        return False
+    return True
 
 
 def _rows(lines: TextIO, separator: str) -> Any:

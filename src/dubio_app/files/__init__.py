@@ -6,7 +6,7 @@ import gzip
 import os
 import stat
 import zlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -15,10 +15,12 @@ from typing import Any
 
 from dubio.errors import InputError, counted, listed, nearest, quoted
 from dubio.streams.text_files import TEXT, HowToRead, called, first_line, suffix_of
+from dubio_app.files.annotated import read_annotated
 from dubio_app.files.arrow import read_arrow
 from dubio_app.files.json_objects import read_json
 from dubio_app.files.marks import without
 from dubio_app.files.spreadsheets import read_spreadsheet
+from dubio_app.files.statistics_packages import STATISTICS, read_arff, read_statistics
 from dubio_app.files.table_file import TableFile, wrong
 from dubio_app.files.text import read_text_file
 from dubio_app.files.writing import bytes_of
@@ -38,9 +40,11 @@ __all__ = [
 FORMATS = dict.fromkeys(TEXT, "text") | dict.fromkeys((".jsonl", ".ndjson", ".json"), "json")
 FORMATS |= {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
 FORMATS |= dict.fromkeys((".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"), "excel")
+FORMATS |= dict.fromkeys(STATISTICS, "statistics") | {".arff": "arff", ".h5ad": "annotated"}
 #: The function that reads each format.
-READERS = dict.fromkeys(("parquet", "feather"), read_arrow)
+READERS: dict[str, Callable[[str, HowToRead], TableFile]] = dict.fromkeys(("parquet", "feather"), read_arrow)
 READERS |= {"text": read_text_file, "excel": read_spreadsheet, "json": read_json}
+READERS |= {"statistics": read_statistics, "arff": read_arff, "annotated": read_annotated}
 
 
 def read_table(path: str, *, as_text: Collection[str] = (), **how: Any) -> Any:
@@ -133,7 +137,7 @@ def _require_fitting(how: HowToRead, kind: str, path: str) -> None:
     for name, value, kinds, what in (
         ("sep", how.separator, ("text",), "separators"),
         ("decimal", how.decimal, ("text",), "decimal marks"),
-        ("encoding", how.encoding, ("text", "json"), "encodings"),
+        ("encoding", how.encoding, ("text", "json", "statistics", "arff"), "encodings"),
         ("sheet", how.sheet, ("excel",), "sheets"),
         ("header_row", how.header_row, ("excel", "text"), "rows above the names of its columns"),
     ):

@@ -276,6 +276,6 @@ def _frame(columns: list[Any], names: list[str], n_rows: int) -> Any:
     return frame
 
 
-def _pandas_code(path: str, sheet: str) -> dict[str, str]:
+def _pandas_code(path: str, sheet: str) -> dict[str, Any]:
     how = f"engine='calamine', dtype=object, keep_default_na=False, na_values={['', *MISSING]!r}"
     return {"code": f"pd.read_excel({path!r}, sheet_name={sheet!r}, {how}).infer_objects()"}

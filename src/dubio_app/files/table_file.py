@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dubio.errors import InputError, counted_from_1
@@ -27,6 +27,8 @@ class TableFile:
     row_name: Callable[[int], str] = counted_from_1
     #: A sentence on the sheets of a workbook, if there were several to choose from.
     sheets: str = ""
+    #: What columns mean, by their names, as the file or a codebook says.
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 def wrong(path: str, found: str, remedy: str = "write one object per line", *, at: str = "") -> InputError:
@@ -34,7 +36,7 @@ def wrong(path: str, found: str, remedy: str = "write one object per line", *, a
     return InputError(f"{called(path)}, {at}," if at else called(path), found, remedy)
 
 
-def own_code(path: str, how: HowToRead) -> dict[str, str]:
+def own_code(path: str, how: HowToRead) -> dict[str, Any]:
     """Code that reads a file as the command does, for formats that pandas reads in another way."""
     wishes = {name: getattr(how, name) for name in ("sheet", "header_row", "encoding", "missing", "as_text")}
     given = "".join(f", {name}={value!r}" for name, value in wishes.items() if value)

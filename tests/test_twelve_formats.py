@@ -1,0 +1,153 @@
+"""The same table in many formats: the same ranking, p-values and alerts."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dubio_app.command.run import run
+from dubio_app.files import frame_bytes, read_file
+from tests.test_workbooks import written_ods, written_xls
+
+pyreadstat = pytest.importorskip("pyreadstat")
+h5py = pytest.importorskip("h5py")
+
+FORMATS = ["csv", "tsv", "semicolons.csv", "jsonl", "xlsx", "xls", "ods", "parquet", "feather", "sav", "dta", "arff"]
+
+
+def the_table() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    n = 80
+    ill = rng.integers(0, 2, n)
+    frame = pd.DataFrame({"crp": (rng.normal(size=n) + 1.5 * ill).round(3), "alb": rng.normal(40, 3, n).round(2)})
+    frame.loc[rng.random(n) < 0.1, "alb"] = np.nan
+    frame["count"] = rng.integers(0, 9, n).astype(float)
+    frame["ward"] = np.array(["north", "süd", "west"])[rng.integers(0, 3, n)]
+    frame["copy"] = np.array(["p", "q"])[ill]
+    frame["device"] = 3.0
+    frame["outcome"] = np.array(["well", "ill"])[ill]
+    return frame
+
+
+def cells(frame: pd.DataFrame) -> list[list]:
+    rows = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+    return [list(frame.columns), *rows]
+
+
+def write(path, frame: pd.DataFrame) -> None:
+    """The frame in the format of the file's ending."""
+    ending = path.suffix
+    if path.name.startswith("semicolons"):
+        frame.to_csv(path, index=False, sep=";", decimal=",", encoding="cp1252")
+    elif ending == ".xls":
+        written_xls(path, cells(frame))
+    elif ending == ".ods":
+        written_ods(path, cells(frame))
+    elif ending == ".sav":
+        pyreadstat.write_sav(frame, str(path))
+    elif ending == ".dta":
+        pyreadstat.write_dta(frame, str(path))
+    elif ending == ".arff":
+        kinds = [
+            "numeric" if frame[name].dtype == float else f"{{{','.join(sorted(set(frame[name])))}}}" for name in frame
+        ]
+        lines = [
+            "@relation t",
+            *(f"@attribute {name} {kind}" for name, kind in zip(frame, kinds, strict=True)),
+            "@data",
+        ]
+        lines += [",".join("?" if value is None else str(value) for value in row) for row in cells(frame)[1:]]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    else:
+        path.write_bytes(frame_bytes(frame, str(path)))
+
+
+def answer(path, capsys) -> tuple[list, np.ndarray, list]:
+    words = ["rank", str(path), "-t", "outcome", "-m", "fisher", "--json", "--quiet"]
+    assert run(words) == 0, capsys.readouterr().err
+    found = json.loads(capsys.readouterr().out)
+    names = [row["feature"] for row in found["features"]]
+    numbers = np.array([[row["pvalue"], row["qvalue"]] for row in found["features"]], dtype=float)
+    return names, numbers, [(one["kind"], one["features"], one["sentence"]) for one in found["alerts"]]
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_the_same_answer(tmp_path, capsys, ending):
+    frame = the_table()
+    (tmp_path / "plain").mkdir()
+    frame.to_parquet(tmp_path / "plain" / "t.parquet", index=False)
+    expected = answer(tmp_path / "plain" / "t.parquet", capsys)
+    path = tmp_path / (f"t.{ending}" if "." not in ending else ending)
+    write(path, frame)
+    found = answer(path, capsys)
+    assert found[0] == expected[0] and found[2] == expected[2]
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-12)
+    assert [one[0] for one in expected[2]] == ["copy", "constant"]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_annotated_matrices(tmp_path, capsys, sparse):
+    frame = the_table().fillna(40.0)
+    numbers = frame[["crp", "alb", "count"]].to_numpy()
+    with h5py.File(tmp_path / "t.h5ad", "w") as file:
+        if sparse:
+            from scipy.sparse import csr_array
+
+            matrix, group = csr_array(numbers), file.create_group("X")
+            group.attrs["encoding-type"] = "csr_matrix"
+            for part in ("data", "indices", "indptr"):
+                group[part] = getattr(matrix, part)
+        else:
+            file["X"] = numbers
+        for name, index, columns in (
+            ("var", ["crp", "alb", "count"], []),
+            ("obs", [f"c{i}" for i in range(80)], ["outcome"]),
+        ):
+            group = file.create_group(name)
+            group.attrs["_index"], group.attrs["column-order"] = "_index", columns
+            group["_index"] = np.array(index, dtype="S")
+        known = file["obs"].create_group("outcome")
+        known["codes"] = pd.Categorical(frame["outcome"]).codes
+        known["categories"] = np.array(["ill", "well"], dtype="S")
+    file = read_file(str(tmp_path / "t.h5ad"))
+    assert file.row_name(2) == "row 3 (c2)" and list(file.frame.columns) == ["crp", "alb", "count", "outcome"]
+    frame[["crp", "alb", "count", "outcome"]].to_parquet(tmp_path / "t.parquet", index=False)
+    found, expected = (answer(tmp_path / f"t.{ending}", capsys) for ending in ("h5ad", "parquet"))
+    assert found[0] == expected[0]
+    np.testing.assert_array_equal(found[1], expected[1])
+
+
+def test_labels_and_missing_codes_of_a_package(tmp_path):
+    frame = pd.DataFrame({"sex": [1.0, 2, 1, 2], "pain": [1.0, 2, 3, 1], "n": [5.0, 99, 7, 8], "k": [5.0, 98, 7, 8]})
+    labels = {
+        "sex": {1: "male", 2: "female"},
+        "pain": {1: "mild", 2: "bad", 3: "worst"},
+        "n": {99: "refused"},
+        "k": {98: "no"},
+    }
+    more = {
+        "variable_measure": {"pain": "ordinal"},
+        "missing_ranges": {"n": [99]},
+        "column_labels": {"sex": "Sex at birth"},
+    }
+    pyreadstat.write_sav(frame, str(tmp_path / "t.sav"), variable_value_labels=labels, **more)
+    file = read_file(str(tmp_path / "t.sav"))
+    assert file.frame["sex"].tolist() == ["male", "female"] * 2 and file.labels == {"sex": "Sex at birth"}
+    assert list(file.frame["pain"].cat.categories) == ["mild", "bad", "worst"] and file.frame["pain"].cat.ordered
+    assert np.isnan(file.frame["n"][1]) and file.frame["k"][1] == 98
+    assert len(file.notes) == 1 and "98 (no)" in file.notes[0]
+
+
+@pytest.mark.parametrize(
+    "ending", ["sav", "dta", "sas7bdat", "xpt", "por", "arff", "h5ad", "xls", "xlsb", "ods", "parquet"]
+)
+def test_what_is_no_such_file_is_named(tmp_path, capsys, ending):
+    path = tmp_path / f"t.{ending}"
+    for content in (b"no such file\n" * 30, b"\0" * 500, b"PK\x03\x04" + bytes(range(256))):
+        path.write_bytes(content)
+        assert run(["rank", str(path), "-t", "y"]) == 2
+        err = capsys.readouterr().err
+        assert err.count("\n") == 1 and f"t.{ending}" in err
