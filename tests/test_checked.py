@@ -205,6 +205,22 @@ def test_columns_of_any_type_groups_and_weights_go_with_checked_rows():
     assert verdict["scanner"] == "related only to how rows were labelled"
 
 
+def test_with_given_columns_the_others_are_judged_by_what_they_add():
+    """A column that only stands for age is related to the truth, but not once age is given."""
+    rng = np.random.default_rng(0)
+    age = rng.normal(size=600)
+    truth = (age + 0.8 * rng.normal(size=600) > 0).astype(int)
+    X = np.column_stack([age + 0.5 * rng.normal(size=600), rng.normal(size=600) + truth, rng.normal(size=(600, 3))])
+    y = np.where(rng.random(600) < 0.15, 1 - truth, truth)
+    values = np.full(600, None, dtype=object)
+    values[::5] = truth[::5]
+    checked = checked_rows(values, chance=0.2)
+    alone = FeatureSelector().fit(X, y, checked=checked).to_ranking()
+    assert list(alone.extras["verdict"][:2]) == ["related to the truth"] * 2
+    given = FeatureSelector().fit(X, y, given=age[:, None], checked=checked).to_ranking()
+    assert given.extras["verdict"][0] != "related to the truth" == given.extras["verdict"][1]
+
+
 def test_the_answer_depends_neither_on_the_order_of_rows_nor_on_units():
     X, y, _, values = driven(8)
     problem = read_problem(X, y, checked=checked_rows(values, chance="random"), any_type=True)

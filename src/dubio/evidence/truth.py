@@ -49,14 +49,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, stats
+from scipy import stats
 from scipy.stats import false_discovery_control
 
 from dubio.evidence.evidence import Evidence, varying_features
 from dubio.problem import Problem
 from dubio.table.matrix import Columns
 from dubio.table.scaling import standardize
-from dubio.target.numbers import Numbers, normal_scores
+from dubio.target.numbers import Numbers
 from dubio.words import Note, note, say
 
 Floats = NDArray[np.float64]
@@ -64,6 +64,8 @@ Codes = NDArray[np.int64]
 
 #: Ridge of the regression of the truth on the proxies, as a share of the checked rows (proxies have unit variance).
 _RIDGE = 0.01
+#: Checked rows of the rarer kind from which on the variance of a share counts more than that of plain checks.
+_PRIOR_CHECKS = 10.0
 #: Probability that a column like this one is settled by the further rows that a verdict names.
 _SETTLED = 0.8
 
@@ -126,11 +128,20 @@ class Effects:
 
 def effects(evidence: TruthEvidence) -> Effects:
     """The covariance of every column with the truth, and its error: the formulas of this module."""
+    return _estimates(evidence, evidence.columns - np.average(evidence.columns, axis=0, weights=evidence.weights))
+
+
+def means(evidence: TruthEvidence) -> Effects:
+    """The mean of the truth over all rows, and its error: the same formulas with :math:`x_i = 1`."""
+    return _estimates(evidence, np.ones((len(evidence.weights), 1)))
+
+
+def _estimates(evidence: TruthEvidence, columns: Floats) -> Effects:
+    """The weighted mean of the products of some columns with the truth."""
     rows, weights = evidence.checked, evidence.weights
     drawn = weights[rows] / evidence.chance
     share = drawn / drawn.sum()
     predicted = combined_proxies(evidence)
-    columns = evidence.columns - np.average(evidence.columns, axis=0, weights=weights)
     some = columns[rows]
     residuals = some[:, :, None] * (evidence.truth - predicted[rows])[:, None, :]
     moments = some[:, :, None] * (evidence.truth - share @ evidence.truth)[:, None, :]
@@ -180,6 +191,23 @@ def combined_proxies(evidence: TruthEvidence) -> Floats:
     without = np.linalg.solve(square - squares + ridge, (product - products)[:, :, None])[places, :, 0]
     predicted[rows] = np.einsum("iqa,ia->iq", design[rows], without)
     return np.asarray(predicted)
+
+
+def share_interval(share: float, variance: float, n_checked: int, level: float = 0.05) -> tuple[float, float]:
+    """The interval of a share that was estimated with this variance: Clopper and Pearson's, for the number of plain
+    checks that would estimate it as well.
+
+    If few checked rows are of the rarer kind, the variance is itself uncertain: then the number is nearly that of the
+    checked rows.
+    """
+    near = (min(max(share, 0.0), 1.0) * n_checked + 1.0) / (n_checked + 2.0)
+    rarer = min(near, 1.0 - near) * n_checked - 1.0
+    ratio = variance * n_checked / (near * (1.0 - near))
+    n = n_checked * (rarer + _PRIOR_CHECKS) / (rarer * ratio + _PRIOR_CHECKS)
+    hits = min(max(share, 0.0), 1.0) * n
+    low = stats.beta.ppf(level / 2, hits, n - hits + 1) if hits > 0 else 0.0
+    high = stats.beta.ppf(1 - level / 2, hits + 1, n - hits) if hits < n else 1.0
+    return float(low), float(high)
 
 
 def truth_pvalues(evidence: TruthEvidence, found: Effects) -> Floats:
@@ -264,11 +292,8 @@ def evidence_of(problem: Problem) -> TruthEvidence:
     checks = problem.checks
     assert checks is not None
     whole = Evidence.of(problem.with_supervision(_known_everywhere(problem)), within=False)
-    columns = whole.columns.toarray() if sparse.issparse(whole.columns) else np.array(whole.columns, dtype=np.float64)
-    layout = whole.layout
-    numbers = np.ones(columns.shape[1], dtype=bool) if layout is None else layout.roles == "value"
-    for j in np.flatnonzero(numbers):
-        columns[:, j] = normal_scores(columns[:, j])
+    if not whole.are_residuals:  # normal scores of residuals would be related to the given columns again
+        whole = whole.on_normal_scores()
     given, truth = problem.supervision.with_truth(checks.truth)
     proxies = [given]
     if checks.belief is not None:
@@ -276,14 +301,14 @@ def evidence_of(problem: Problem) -> TruthEvidence:
         proxies += [believed] if believed.shape == given.shape else []
     rows = np.flatnonzero(checks.truth.labelled)
     return TruthEvidence(
-        np.asarray(standardize(columns, layout)),
+        np.asarray(standardize(np.asarray(whole.columns, dtype=np.float64), whole.layout)),
         np.stack(proxies),
         rows,
         truth[rows],
         checks.chance[rows],
         whole.weights if len(whole.weights) else np.ones(problem.n_rows),
         np.arange(problem.n_rows) if problem.groups is None else problem.groups,
-        layout,
+        whole.layout,
     )
 
 
