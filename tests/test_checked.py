@@ -2,9 +2,28 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from dubio import FeatureSelector, InputError, InputWarning, checked_rows, ordered_classes, several_targets, soft_labels
-from dubio.evidence.truth import TruthEvidence, combined_proxies, compare_with_label, effects, truth_of, truth_pvalues
+from dubio import (
+    FeatureSelector,
+    InputError,
+    InputWarning,
+    audit_labels,
+    checked_rows,
+    ordered_classes,
+    several_targets,
+    soft_labels,
+)
+from dubio.evidence.truth import (
+    TruthEvidence,
+    combined_proxies,
+    compare_with_label,
+    effects,
+    means,
+    share_interval,
+    truth_of,
+    truth_pvalues,
+)
 from dubio.problem import read_problem
 from dubio.target.checked import join_checks
 from tests import naive
@@ -334,3 +353,48 @@ def test_bad_files_name_the_entry_and_the_row(entries, match):
 def test_a_file_with_an_unknown_id_is_refused():
     with pytest.raises(InputError, match="has the id 'p3', which no row has"):
         join_checks([[{"id": "p3", "value": "a", "chance": 1}]], 2, ids=["p1", "p2"])
+
+
+def test_an_audit_is_anchored_by_the_checked_rows():
+    X, y, truth, values = driven(10)
+    audit = audit_labels(X, y, checked=checked_rows(values, chance="random"))
+    wrong = truth != y
+    looked_at = np.array([value is not None for value in values])
+    assert audit.anchored and audit.anchor.source == "checked" and audit.anchor.n_checked == 120
+    assert audit.share_low <= wrong.mean() <= audit.share_high
+    assert audit.anchor.by_class[:, 0].sum() > 0
+    for code in (0, 1):
+        share, low, high = audit.anchor.by_class[code]
+        assert low <= wrong[y == code].mean() <= high
+        assert audit.error_rates[code] == pytest.approx(share, abs=0.01)
+    assert audit.wrong[looked_at].tolist() == wrong[looked_at].tolist()
+    assert "x5" in audit.anchor.along
+    assert "How often labels are wrong depends on" in str(audit)
+    assert {"error rate", "from", "to"} <= set(audit.classes_frame().columns)
+    plain = audit_labels(X, y, share=float(wrong.mean()))
+    rest = ~looked_at
+    assert ((audit.wrong - wrong)[rest] ** 2).mean() < ((plain.wrong - wrong)[rest] ** 2).mean()
+
+
+def test_intervals_of_shares_hold_and_none_wrong_is_no_proof_of_none():
+    low, high = share_interval(0.0, 0.0, 60)
+    assert low == 0.0 and high == pytest.approx(stats.beta.ppf(0.975, 1, 60), rel=0.02)
+    held = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        wrong = (rng.random(1000) < 0.15).astype(float)
+        proxy = np.clip(0.3 * wrong + 0.5 * rng.random(1000), 0, 1)
+        one = evidence(np.zeros((1000, 1)), wrong[:, None], proxy[None, :, None], rng.permutation(1000)[:80])
+        found = means(one)
+        low, high = share_interval(found.estimates[0, 0], (found.roots**2).sum(), 80)
+        held.append(low <= wrong.mean() <= high)
+    assert np.mean(held) > 0.93
+
+
+def test_what_cannot_be_anchored_by_checked_rows_is_refused():
+    X, y, _, values = driven(11)
+    checked = checked_rows(values, chance="random")
+    with pytest.raises(InputError, match="checked is given together with share"):
+        audit_labels(X, y, checked=checked, share=0.1)
+    with pytest.raises(InputError, match="checked cannot anchor this audit: the target is numeric"):
+        audit_labels(X, X[:, 0] + 0.5, checked=checked)

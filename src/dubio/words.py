@@ -185,6 +185,7 @@ SENTENCES: dict[str, str] = {
     "--checked {path} to dubio rank",
     "forecast of rows": "{n} rows are drawn: about as many as settle a column that is moderately related to the "
     "target, by how often the models disagree with the labels (--rows N draws another number)",
+    "only labelling": "what is related to the labels is related only to how rows were labelled",
     "checkers disagree": "two people checked {twice} {twice:row|rows} and disagree in {n}: these count as undecided",
     "verdict truth": "related to the truth",
     "verdict labels": "related only to how rows were labelled",
@@ -298,6 +299,11 @@ SENTENCES: dict[str, str] = {
     "none doubtful": "none of the {labelled} {labels} is doubtful",
     "anchor share": "this takes for granted that {high:.3g} % of the {labels} are wrong",
     "anchor share between": "this takes for granted that {low:.3g} to {high:.3g} % of the {labels} are wrong",
+    "anchor checked": "by the checked rows, {share:.3g} % of the {labels} are wrong",
+    "anchor checked between": "by the checked rows, {share:.1f} % of the {labels} are wrong (interval {low:.1f} to "
+    "{high:.1f} %)",
+    "errors along": "how often labels are wrong depends on {names!q}",
+    "errors along none": "no column could be shown to go with wrong labels",
     "rates by class": "by given class: {rates:20}",
     "held back": "no {label} is listed: the table has many columns for so few {labels} (a category counts one column "
     "for each of its values) that disagreement cannot be told from mistakes of the models. Leave out columns that "

@@ -16,6 +16,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, logit
 
 from dubio.errors import InputError
+from dubio.words import Note
 
 Floats = NDArray[np.float64]
 
@@ -54,6 +55,8 @@ class Anchor:
         1 for a label that was looked at and is wrong, 0 for one that is right; NaN for all others.
     weights : array (n_rows,), optional
         What each of these rows stands for, such as one over its chance to be looked at.
+    by_class : array (n_classes, 3), optional
+        For each given class the share of wrong labels and its interval, if that is known too.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Anchor:
     source: Literal["share", "checked", "votes"] = "share"
     outcomes: Floats | None = field(default=None, repr=False)
     weights: Floats | None = field(default=None, repr=False)
+    by_class: Floats | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, share: Any) -> Anchor:
@@ -83,6 +87,10 @@ class Anchor:
         if low > high:
             raise InputError("share", f"={share!r} ends before it begins", "give the smaller number first")
         return cls((low + high) / 2, low, high)
+
+    def notes(self) -> tuple[Note, ...]:
+        """What else is known of wrong labels."""
+        return ()
 
     def wrong(self, disagreement: Floats) -> Floats:
         """The probability that each label is wrong, from the models' disagreement with it; NaN without a label."""

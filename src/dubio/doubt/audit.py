@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from dubio.checks import seed_of
 from dubio.doubt.anchor import Anchor
 from dubio.doubt.audit_record import LabelAudit, disagreement_of, in_order, skill_of
+from dubio.doubt.checked_anchor import anchor_of
 from dubio.doubt.engines import FLOOR, confident_count, fit_transitions, pool_experts
 from dubio.doubt.experts import OutOfFold, content_order, judged_codes, out_of_fold, places, require_judges
 from dubio.doubt.noise_model import membership_model
@@ -87,6 +88,7 @@ def audit_labels(
     sample_weight: Any = None,
     given: Any = None,
     share: float | tuple[float, float] | None = None,
+    checked: Any = None,
 ) -> LabelAudit | NumberAudit | VoteAudit:
     """Find doubtful labels in a table: experts judge every row without having seen it.
 
@@ -138,6 +140,10 @@ def audit_labels(
         The share of wrong labels, if you know it, or from where to where it reaches. It anchors the audit: each label
         gets the probability that it is wrong (:class:`dubio.doubt.anchor.Anchor`). Without, the audit says how much the
         models disagree with each label, and no more: wrong labels and classes that overlap look alike.
+    checked : CheckedRows, optional
+        The truth of rows that were drawn at random (:func:`dubio.checked_rows`). They anchor the audit too: the share
+        of wrong labels in each class, with its interval, and the columns along which labels are wrong more often
+        (:class:`dubio.doubt.checked_anchor.CheckedAnchor`). For classes only.
 
     Returns
     -------
@@ -162,7 +168,9 @@ def audit_labels(
     >>> np.flatnonzero(audit.rank <= 2), audit.suggested[[3, 60]]
     (array([ 3, 60]), array([0, 1]))
     """
-    used = {"groups": groups, "sample_weight": sample_weight, "given": given}
+    if checked is not None and share is not None:
+        raise InputError("checked", "is given together with share", "give one of them")
+    used = {"groups": groups, "sample_weight": sample_weight, "given": given, "checked": checked}
     _check_together(engine, experts=experts, probabilities=probabilities, **used)
     anchor = None if share is None else Anchor.of(share)
     how: dict[str, Any] = {"target": reads_as(y, target, missing_label), "missing_label": missing_label}
@@ -185,11 +193,13 @@ def audit_labels(
     options["random_state"] = None if random_state is None else seed_of(random_state)
     # experts of one's own may have their own way with missing cells
     read = read_any_table(X, was_missing=experts is None)
-    problem = read_problem(read, y, groups=groups, sample_weight=sample_weight, given=given, **how)
+    problem = read_problem(read, y, groups=groups, sample_weight=sample_weight, given=given, checked=checked, **how)
     if experts is None:
         problem = problem.filled
         check_squares(problem.X, names=problem.column_names)
     problem = _without_weightless_labels(problem)
+    if checked is not None and problem.supervision.given_codes is None:
+        raise InputError("checked", f"cannot anchor this audit: {problem.supervision.given}", "leave it out")
     if isinstance(problem.supervision, Voted):
         with listening(listener_of(progress, with_name=True)):
             return _audit_votes(problem, engine, experts, **options)
@@ -204,11 +214,17 @@ def audit_labels(
     with listening(listener_of(progress, with_name=True)):
         if of_numbers:
             return audit_numbers(problem, **options)
-        return audit_problem(problem, engine, experts=experts, codes=problem.supervision.codes, **options)
+        audit = audit_problem(problem, engine, experts=experts, codes=problem.supervision.codes, **options)
+    return audit if checked is None else anchored_by_checks(audit, problem)
+
+
+def anchored_by_checks(audit: LabelAudit, problem: Problem) -> LabelAudit:
+    """The audit of a problem with checked rows, anchored by them."""
+    return audit.with_anchor(anchor_of(problem.filled, audit.disagreement, audit.codes))
 
 
 def _check_together(
-    engine: Any, *, experts: Any, probabilities: Any, groups: Any, sample_weight: Any, given: Any
+    engine: Any, *, experts: Any, probabilities: Any, groups: Any, sample_weight: Any, given: Any, checked: Any
 ) -> None:
     """Raise if some of the arguments cannot be given together."""
     if not isinstance(engine, str) or engine not in ASSUMPTIONS:
@@ -221,7 +237,8 @@ def _check_together(
         raise InputError("groups", cannot, "use another engine")
     if sample_weight is not None and (engine == "lnt" or probabilities is not None):
         raise InputError("sample_weight", "says what experts learn from, and none are trained here", "leave it out")
-    unused = [name for name, value in (("experts", experts), ("given", given)) if value is not None]
+    others = {"experts": experts, "given": given, "checked": checked}
+    unused = [name for name, value in others.items() if value is not None]
     if probabilities is not None and unused:
         raise InputError(unused[0], "is given together with probabilities", "give one of them")
 

@@ -329,8 +329,12 @@ class LabelAudit(Audit):
         """The answer, what it means, and what it rests on, as clauses."""
         if not self.anchored or not self.judged:
             return super().notes()
+        assert self.anchor is not None
         rates = [f"{name} {rate:.1%}" for name, rate in zip(self.classes, self.error_rates, strict=True)]
-        return [*super().notes(), note("rates by class", rates=rates)]
+        if self.anchor.by_class is not None:
+            ends = self.anchor.by_class[:, 1:].tolist()
+            rates = [f"{rate} ({low:.1%} to {high:.1%})" for rate, (low, high) in zip(rates, ends, strict=True)]
+        return [*super().notes(), note("rates by class", rates=rates), *self.anchor.notes()]
 
     def to_frame(self) -> Any:
         """One line per row, with the table's own index; anchored, with class probabilities (needs pandas)."""
@@ -347,7 +351,10 @@ class LabelAudit(Audit):
             "doubtful": np.bincount(self.codes[self.doubtful], minlength=n_classes),
         }
         if self.anchored:
+            assert self.anchor is not None
             columns["error rate"] = self.error_rates
+            if self.anchor.by_class is not None:
+                columns |= {"from": self.anchor.by_class[:, 1], "to": self.anchor.by_class[:, 2]}
             columns |= {f"labelled {name}": self.flip_matrix[:, g] for g, name in enumerate(self.classes)}
         return pd.DataFrame(columns, index=pd.Index(self.classes, name="class"))
 

@@ -153,7 +153,13 @@ class Relevance:
             return self
         truth = truth_of(problem, self.relevant, alpha)
         relevant = (self.relevant & ~truth.are("labels")) | truth.are("truth")
-        return replace(self, relevant=relevant, truth=truth, about_truth=truth.note(problem.feature_names))
+        reason = self.reason
+        if not relevant.any():
+            warn(NoFeatureStandsOut.because(reason if not self.relevant.any() else say("only labelling")))
+        elif not self.relevant.any():
+            reason = say("stand out", n=int(relevant.sum()), percent=100 * alpha)
+        found: dict[str, Any] = {"truth": truth, "about_truth": truth.note(problem.feature_names), "reason": reason}
+        return replace(self, relevant=relevant, **found)
 
     def relevant_first(self, best_first: NDArray[np.int64]) -> NDArray[np.int64]:
         """One order: relevant features in the given order, then the others in that of their p-values.
@@ -211,7 +217,8 @@ def relevance_of(
             parts[name][varying] = values
     pvalues, *limits = bounds
     moves = np.not_equal(*(passes(qvalues_of(end, counts), alpha) for end in limits))
-    relevance = replace(decide(pvalues, qvalues_of(pvalues, counts), alpha), at_the_line=moves, parts=parts)
+    decided = decide(pvalues, qvalues_of(pvalues, counts), alpha, warns=problem.checks is None)
+    relevance = replace(decided, at_the_line=moves, parts=parts)
     if moves.any():
         at_the_line = capital(note("at the line", names=problem.feature_names[moves].tolist()))
         relevance = replace(relevance, reason=f"{relevance.reason}. {at_the_line}")
@@ -247,8 +254,8 @@ def qvalues_of(pvalues: Floats, counts: NDArray[np.bool_]) -> Floats:
     return qvalues
 
 
-def decide(pvalues: Floats, qvalues: Floats, alpha: float) -> Relevance:
-    """The features with ``q <= alpha``, and the reason in words; warns if there is none.
+def decide(pvalues: Floats, qvalues: Floats, alpha: float, *, warns: bool = True) -> Relevance:
+    """The features with ``q <= alpha``, and the reason in words; if there is none, it ``warns``.
 
     If no feature is related to the target, the smallest q-value still falls below ``alpha`` in a share ``alpha`` of all
     tables. So the first feature must reach ``alpha / 2``: noise alone is then called a finding half as often.
@@ -258,7 +265,8 @@ def decide(pvalues: Floats, qvalues: Floats, alpha: float) -> Relevance:
         reason = say("stand out", n=int(relevant.sum()), percent=100 * alpha)
     else:
         why = say("smallest", smallest=qvalues.min(), needed=alpha / 2)
-        warn(NoFeatureStandsOut.because(why))
+        if warns:
+            warn(NoFeatureStandsOut.because(why))
         reason = say("nothing stands out", why=why)
     return Relevance(pvalues, qvalues, relevant, np.zeros(len(pvalues), dtype=bool), reason)
 

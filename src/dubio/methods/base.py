@@ -397,7 +397,8 @@ class ScoreSelector(Selector):
         counts = scored.scores != worst  # constant features are no hypotheses
         tested = problem.counted
         pvalues = self._pvalues_of_parts(tested, scored if tested is problem else None)
-        relevance = decide(pvalues, qvalues_of(pvalues, counts), self.alpha).beside_truth(problem, self.alpha)
+        decided = decide(pvalues, qvalues_of(pvalues, counts), self.alpha, warns=problem.checks is None)
+        relevance = decided.beside_truth(problem, self.alpha)
         targets = tested.supervision.targets
         if not targets:
             return relevance

@@ -235,7 +235,7 @@ OPTIONS = (
     ),
     _of_all(
         "--checked FILE",
-        commands="rank check",
+        commands=_ASKS,
         several=True,
         excludes="pairs",
         needs=("target", "holds the truth of rows"),

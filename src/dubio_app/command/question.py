@@ -364,7 +364,7 @@ class Question:
     def _checked(self) -> dict[str, Any]:
         """The rows of the files of --checked."""
         files, names = list(self.call.checked), self.row_names
-        if not files or self.call.command != "rank":
+        if not files or self.call.command == "check":
             return {}
         checked = join_checks(files, len(self.table), names)
         named = "" if names is None else f", table[{names.name!r}]"

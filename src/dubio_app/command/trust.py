@@ -14,7 +14,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from dubio.doubt.anchor import Anchor
-from dubio.doubt.audit import audit_problem
+from dubio.doubt.audit import anchored_by_checks, audit_problem
+from dubio.doubt.audit_record import LabelAudit
 from dubio.doubt.number_audit import FEWEST_AUDITED, audit_numbers
 from dubio.errors import InputError
 from dubio.pipelines.evaluation import SelectionEvaluation, evaluate_problem, usual_model
@@ -159,6 +160,8 @@ def audit_of(problem: Problem, call: Call) -> Any:
     settings = call.arguments("audit")
     share = settings.pop("share")
     audit = _AUDITS[problem.supervision.form][0](problem.filled, settings)
+    if problem.checks is not None and isinstance(audit, LabelAudit) and audit.judged:
+        return anchored_by_checks(audit, problem)
     return audit if share is None else audit.with_anchor(Anchor.of(share))
 
 
