@@ -14,7 +14,17 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 
-from dubio import FisherScore, FuzzyRoughSearch, LinearR2Score, Ranking, audit_labels, charts, feature_charts, stability
+from dubio import (
+    FisherScore,
+    FuzzyRoughSearch,
+    LinearR2Score,
+    Ranking,
+    audit_labels,
+    charts,
+    feature_charts,
+    stability,
+    votes,
+)
 from dubio.charts import Chart, Curve
 from dubio.doubt.anchor import Anchor
 from dubio.plots import LabelAuditDisplay, RankingDisplay, SubsetPathDisplay, draw
@@ -132,6 +142,8 @@ def every_chart() -> dict[str, Chart]:
         record=lambda: {"by_size": [{"mean": 0.5, "low": 0.3, "high": 0.8}] * 3},
     )
     audit = audit_labels(rng.normal(size=(60, 2)) + 5 * classes[:, :2], np.repeat(names, 20))
+    said = np.where(rng.random((60, 2)) < 0.8, np.repeat(names, 20)[:, None], rng.choice(names, (60, 2)))
+    people = audit_labels(rng.normal(size=(60, 2)), votes(dict(zip(names, said.T, strict=False))))
     against = {"memberships": classes, "classes": names, "order": shown}
     return {
         "ranking_chart": charts.ranking_chart(ranking, shown, sure, from_worst=True),
@@ -140,6 +152,8 @@ def every_chart() -> dict[str, Chart]:
         "rank_heat": charts.rank_heat(sure, shown[:2], 3),
         "correlation_heat": charts.correlation_heat(names, np.array([[1, -0.5, np.nan]] * 3), np.eye(3) > 0),
         "confusion_chart": charts.confusion_chart(audit),
+        "annotators_chart": charts.annotators_chart(people),
+        "votes_chart": charts.votes_chart(people, 0),
         "size_chart": charts.size_chart(Curve(shown + 1, np.array([0.0, 1e-4, 0.3]), 0, "q", 0.05, True), "none"),
         "chance_chart": charts.chance_chart(rng.random(50) ** 9, np.arange(50) < 4),
         "evaluation_chart": charts.evaluation_chart(evaluation),

@@ -241,6 +241,33 @@ def confusion_chart(audit: Any) -> Chart:
     return _heat(title, names, across, shares, titles, labels=labels if len(names) <= 12 else ())
 
 
+def annotators_chart(audit: Any) -> Chart:
+    """How good each annotator is, with an interval: the share of right votes, or how far off numbers are."""
+    classes = audit.classes is not None
+    order = np.argsort(-audit.quality if classes else audit.quality, kind="stable")
+    order = order[audit.n_votes[order] > 0]
+    names, rows = [str(audit.annotators[e]) for e in order], np.arange(float(len(order)))
+    value, low, high = audit.quality[order], audit.low[order], audit.high[order]
+    shown = [f"{100 * one:.0f} %" if classes else figures(float(one)) for one in value]
+    counts = zip(names, shown, audit.n_votes[order].tolist(), strict=True)
+    titles = [f"{name}: {one} in {n} votes" for name, one, n in counts]
+    across = Axis(0.0, 1.0, "right votes", "percent") if classes else Axis(0.0, float(high.max()), "spread of errors")
+    marks = [spans(rows, low, high), Marks("dot", value, rows, "kept", titles=titles, size=4.0)]
+    title = "Annotators, the best first, with intervals of 95 %"
+    return Chart(title, [Panel(across, marks)], ", ".join(titles), names, notes=shown, row_height=20.0)
+
+
+def votes_chart(audit: Any, annotator: int) -> Chart:
+    """What one annotator says (columns) where each class is true (rows)."""
+    names = [str(name) for name in audit.classes.tolist()]
+    shares = audit.confusions[annotator]
+    labels = [f"{100 * share:.0f} %" for share in shares.ravel()]
+    titles = [f"true {a}, said {b}: {label}" for (a, b), label in zip(product(names, names), labels, strict=True)]
+    across = Axis(0.0, len(names), "said", names=names)
+    title = f"What {audit.annotators[annotator]} says where each class is likely true"
+    return _heat(title, names, across, shares, titles, labels=labels if len(names) <= 12 else (), small=True)
+
+
 def likely_shares(audit: Any) -> Floats:
     """Share of each true class (columns) among the rows with a given class (rows), if the audit is anchored; else the
     share of each class that the models prefer there."""

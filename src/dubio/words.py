@@ -292,6 +292,15 @@ SENTENCES: dict[str, str] = {
     # An audit of {labels}, which stands for "labels" or "numbers". Without an anchor, no label is called wrong.
     "disagree": "in {n} of {labelled} rows the models disagree with the {label}: look at {n:it|them} first",
     "none disagree": "the models do not clearly disagree with any of the {labelled} {labels}",
+    "votes wrong": "{n} of {votes} votes of {people} annotators {n:looks|look} wrong",
+    "no vote wrong": "none of the {votes} votes of {people} annotators looks wrong",
+    "agreement": "agreement beyond chance is {alpha:.2f} (Krippendorff's alpha: 1 is full agreement, 0 is chance)",
+    "annotator right": "{name} agrees with the likely truth in {value:.0f} % ({low:.0f} to {high:.0f}) of the votes, "
+    "and calls {often:.0f} % of the {true!q} rows {called!q}",
+    "annotator above": "{name} is {bias:.3g} above the likely numbers on average, and off by {value:.3g} ({low:.3g} to "
+    "{high:.3g}) around that",
+    "annotator below": "{name} is {bias:.3g} below the likely numbers on average, and off by {value:.3g} ({low:.3g} to "
+    "{high:.3g}) around that",
     "only checking labels": "whether labels are wrong or classes overlap, only checking can tell",
     "only checking numbers": "whether numbers are wrong or only hard to predict, only checking can tell",
     "share between": "between {low:.0f} and {high:.1f} % of the {labels} may be wrong",
@@ -329,6 +338,7 @@ SENTENCES: dict[str, str] = {
     "heading stability": "Stability",
     "heading tolerance": "Tolerance of wrong labels",
     "heading redundancy": "Redundancy",
+    "heading people": "Annotators and their votes",
     "heading audit": "Labels in doubt",
     "heading corrections": "Correction of labels",
     "heading labellers": "Annotators",
@@ -443,6 +453,8 @@ SENTENCES: dict[str, str] = {
     # the labels
     "rates": "Share of wrong labels by given class",
     "nearest": "the table has the {labels} with which they disagree most",
+    "doubtful votes": "Votes that look wrong, the most doubtful first",
+    "whom to ask": "Rows that are least sure, and whose vote would help most",
     "suspects": "Rows to look at first, with the values of the top features",
     "corrections": "Check the rows again, the most doubtful first, and decide. If you can label new rows, take them at "
     "random: in our trials, choosing them cleverly did not help. Nothing leaves this computer. The browser remembers "
@@ -557,6 +569,8 @@ SENTENCES: dict[str, str] = {
     "read once": "{what} is read once, in batches of rows",
     "half kept": "half of the features are kept, because only a test on the whole table can tell which features stand "
     "out (--keep N sets the number)",
+    "labels saved": "likely labels written to {path}",
+    "what asking gains": "the gain is how much the probability of the likely class is expected to rise with that vote",
     "report written": "report written to {path}",
     "evaluated on": "the selection was evaluated on {n:,} of {n_in_all:,} rows",
     "ridge": "logistic regression needs classes: for a numeric target, --evaluate logistic is ridge regression",

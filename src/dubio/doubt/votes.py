@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dubio.doubt.engines import FLOOR
 from dubio.doubt.experts import MANY_FEATURES, ExpertOptions, judged_codes, out_of_fold, units_per_class
 from dubio.doubt.number_experts import FEWEST_NUMBERS, rows_by_content
-from dubio.errors import InputError, InputWarning, counted, quoted
+from dubio.errors import InputError, InputWarning
 from dubio.problem import Problem
 from dubio.ranking import rank_scores
 from dubio.target.annotators import ClassConsensus, NumberConsensus, Quality
@@ -21,6 +21,7 @@ from dubio.target.knowledge import Supervision
 from dubio.target.numbers import Numbers
 from dubio.target.soft import krippendorff_alpha
 from dubio.target.voted import Voted, VotedClasses, VotedNumbers
+from dubio.words import Note, note, paragraph
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -167,8 +168,8 @@ class VoteAudit:
     classes: NDArray[Any] | None = None
     index: Any = field(default=None, repr=False)
 
-    #: What a list of rows, of votes and of annotators shows.
-    row_columns: ClassVar[tuple[str, ...]] = ("votes", "likely", "probability", "ask", "gain")
+    #: What is audited.
+    noun: ClassVar[str] = "votes"
 
     def __len__(self) -> int:
         return len(self.likely)
@@ -222,42 +223,45 @@ class VoteAudit:
         frame = pd.DataFrame(columns, index=pd.Index(self.annotators, name="annotator"))
         return frame.sort_values(what, ascending=self.classes is None, kind="stable")
 
-    def sentences(self) -> list[str]:
-        """One sentence on each annotator, the best first."""
-        order = np.argsort(self.quality if self.classes is None else -self.quality, kind="stable")
-        return [self._sentence(int(e)) for e in order if self.n_votes[e]]
+    @property
+    def judged(self) -> bool:
+        """True: two annotators or more judge each other."""
+        return True
 
-    def _sentence(self, e: int) -> str:
-        name, value, low, high = self.annotators[e], self.quality[e], self.low[e], self.high[e]
+    def headline(self) -> Note:
+        """The answer in one clause."""
+        doubtful, people = int(self.doubtful_votes.sum()), len(self.annotators)
+        return note("votes wrong" if doubtful else "no vote wrong", n=doubtful, votes=len(self.row), people=people)
+
+    def notes(self) -> list[Note]:
+        """The answer, and what it rests on, as clauses."""
+        notes = [self.headline()]
+        if np.isfinite(self.agreement):
+            notes.append(note("agreement", alpha=self.agreement))
+        return notes if self.models else [*notes, note("votes alone")]
+
+    def on_annotators(self) -> list[Note]:
+        """One clause on each annotator, the best first."""
+        order = np.argsort(self.quality if self.classes is None else -self.quality, kind="stable")
+        return [self._on(int(e)) for e in order if self.n_votes[e]]
+
+    def _on(self, e: int) -> Note:
+        facts: dict[str, Any] = {"name": self.annotators[e]}
+        interval = {"value": self.quality[e], "low": self.low[e], "high": self.high[e]}
         if self.confusions is None or self.classes is None:
             assert self.bias is not None
-            side = "above" if self.bias[e] > 0 else "below"
-            return (
-                f"{name} is {abs(self.bias[e]):.3g} {side} the likely numbers on average, and off by {value:.3g} "
-                f"({low:.3g} to {high:.3g}) around that"
-            )
-        text = f"{name} agrees with the likely truth in {100 * value:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
+            bias = float(self.bias[e])
+            return note("annotator above" if bias > 0 else "annotator below", bias=abs(bias), **interval, **facts)
         errors = np.array(self.confusions[e])
         np.fill_diagonal(errors, 0.0)
         true, called = np.unravel_index(int(errors.argmax()), errors.shape)
         names = [str(name) for name in self.classes.tolist()]
-        return f"{text}; calls {100 * errors[true, called]:.0f} % of {quoted(names[true])} {quoted(names[called])}"
-
-    def summary(self) -> str:
-        """What was found, in a few sentences."""
-        doubtful, n_votes = int(self.doubtful_votes.sum()), len(self.row)
-        looks = "looks" if doubtful == 1 else "look"
-        text = (
-            f"{doubtful} of {counted(n_votes, 'vote')} of {counted(len(self.annotators), 'annotator')} {looks} wrong."
-        )
-        if np.isfinite(self.agreement):
-            text += f" Agreement beyond chance (Krippendorff's alpha): {self.agreement:.2f}."
-        if not self.models:
-            text += " The columns say nothing about the votes, so the votes alone decide."
-        return text
+        percents = {name: 100 * float(share) for name, share in interval.items()}
+        often = 100 * float(errors[true, called])
+        return note("annotator right", often=often, true=names[true], called=names[called], **percents, **facts)
 
     def __str__(self) -> str:
-        return " ".join([self.summary(), *(f"{one}." for one in self.sentences())])
+        return paragraph([*self.notes(), *self.on_annotators()])
 
     def __repr__(self) -> str:
         return f"<VoteAudit: {int(self.doubtful_votes.sum())} of {len(self.row)} votes look wrong>"

@@ -17,10 +17,11 @@ from dubio.table.matrix import check_squares
 from dubio.table.reading import notes_of
 from dubio.words import note, say, sentence
 from dubio_app.command import output, trust, wording
-from dubio_app.command.options import Call
+from dubio_app.command.options import Call, UserError
 from dubio_app.command.output import Rows, notes_from_warnings, paragraph, plain, records, step
 from dubio_app.command.question import Question, read_notes, table_of
 from dubio_app.command.trust import Run
+from dubio_app.command.voting import audit_annotators
 from dubio_app.command.wording import percent
 
 _N_TELLING = 3  # features whose values are listed beside each doubtful label
@@ -29,6 +30,11 @@ _LEFT = {"given", "suggested"}  # columns of an audit that hold classes
 
 def audit_table(call: Call) -> None:
     """Read the table, audit its labels, and print the doubtful ones."""
+    if call.annotators:
+        audit_annotators(call)
+        return
+    if not call.target:
+        raise UserError("an audit needs to know what it is about: give --target, or the columns of --annotators.")
     with table_of(call) as file:
         question = Question(file, call)
         notes = list(question.notes)

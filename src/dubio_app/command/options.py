@@ -211,7 +211,7 @@ OPTIONS = (
     Option("TABLE", commands=_FILES).means(
         "CSV, TSV (also .gz), Excel, JSON lines, Parquet or Feather file; - reads CSV from standard input."
     ),
-    Option("--target -t COL", commands=_ASKS, required="audit check", columns="target").means(
+    Option("--target -t COL", commands=_ASKS, required="check", columns="target").means(
         "Column with the class or the number; A,B for several targets (rank only)."
     ),
     Option("--soft A,B,C", columns="target").means("Columns with the probability of each class."),
@@ -221,9 +221,12 @@ OPTIONS = (
     _of_sample("--confidence COL", columns="fact", needs=("target", "says how sure the class in --target is")).means(
         "Column that says how sure the target is, from 0 to 1."
     ),
-    _of_sample("--annotators A,B,C", columns="target").means("Columns with the class that each annotator gave."),
-    Option("--combine", choices=("average", "dawid-skene"), default="average").means(
-        "How the votes of the annotators are combined; dawid-skene estimates how reliable each of them is."
+    _of_sample("--annotators A,B,C", commands=_BOTH, columns="target").means(
+        "Columns with the class, or the number, that each annotator gave."
+    ),
+    Option("--combine", choices=("average", "dawid-skene", "columns"), default="average").means(
+        "How the votes of the annotators are combined; dawid-skene estimates how reliable each of them is, and columns "
+        "also uses what the other columns say about each row."
     ),
     _of_all("--annotator COL", commands=_BOTH, columns="fact", argument="annotators", needs=("target", _WHO)).means(
         "Column that says who labelled each row: shows which features are related to the person."
@@ -368,6 +371,9 @@ OPTIONS = (
     ),
     Option("--report -r OUT.html", default="dubio-demo.html", commands="demo").means("Where to write the report."),
     _of_all("--save-table OUT.csv").means("Write a table with only the kept columns and the target."),
+    Option("--save-labels OUT.csv", commands="audit", needs=("annotators", "writes what the votes say together")).means(
+        "Write the table with the likely class or number of each row, and how sure it is, in place of the votes."
+    ),
     _of_all("--save-selection OUT.json").means(
         "Write which columns were kept and what they held, without any row: dubio apply uses it on the next table."
     ),

@@ -26,6 +26,7 @@ from dubio.target.positives import positive_unlabelled
 from dubio.target.reader import are_whole_numbers_as_text, has_order, numbers_of
 from dubio.target.several import several_targets
 from dubio.target.soft import soft_labels
+from dubio.target.votes import votes
 from dubio.words import note
 from dubio_app.command import wording
 from dubio_app.command.options import Call, UserError, names_in, names_of_arguments, options_of
@@ -171,7 +172,8 @@ class Question:
                 given = "ordered_classes(y.given, y.order)" if self.y.order else "y.given"
                 before = f"before = audit_labels(X, {given}, {more})"
                 answer = [before, f"audit = audit_left(before, audit_labels(X, y, {more}), y)"]
-            answer += ["print(audit)", 'print(audit.to_frame()[audit.doubtful].sort_values("rank"))']
+            doubtful = 'audit.to_frame()[audit.doubtful].sort_values("rank")'
+            answer += ["print(audit)", f"print({'audit.votes_frame()' if call.annotators else doubtful})"]
         names = ["FeatureSelector" if command == "rank" else "audit_labels", *sorted(self._functions)]
         imports = ["import pandas as pd", f"from dubio import {', '.join(names)}", *imports, ""]
         return "\n".join([*imports, *self.code, *answer])
@@ -235,11 +237,13 @@ class Question:
         return _Read(self._make(soft_labels, (table, "y.astype(float)"), normalize=True), "classes")
 
     def _votes(self) -> _Read:
-        """Columns with the class that each annotator gave."""
-        names, combine = list(self.call.annotators), self.call.combine
-        votes = self._hide(self.table[names], f"table[{names!r}]", "votes")
-        _require_some(votes, "the columns of --annotators")
-        cells = votes.to_numpy(dtype=object), "votes.to_numpy(dtype=object)"
+        """Columns with the class, or the number, that each annotator gave."""
+        names, combine, holds = list(self.call.annotators), self.call.combine, self.call.holds
+        said = self._hide(self.table[names], f"table[{names!r}]", "said")
+        _require_some(said, "the columns of --annotators")
+        if self.call.command == "audit" or combine == "columns":
+            return _Read(self._make(votes, (said, "said")), holds)
+        cells = said.to_numpy(dtype=object), "said.to_numpy(dtype=object)"
         settings = {} if combine == "average" else {"combine": combine}
         return _Read(self._make(soft_labels, cells, **settings), "classes")
 

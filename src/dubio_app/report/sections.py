@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dubio import charts, feature_charts
 from dubio.charts import Chart
 from dubio.doubt.audit_record import LabelAudit
+from dubio.doubt.votes import VoteAudit
 from dubio.errors import how_rows_count
 from dubio.findings import how_sure, note_on_evaluation
 from dubio.scores.consensus import likenesses
@@ -19,7 +20,7 @@ from dubio.table.scaling import fill_missing, standardize
 from dubio.target.knowledge import Supervision
 from dubio.trust.fingerprints import annotators_in_words
 from dubio.trust.selection import FEWEST_ROWS, KeptColumn
-from dubio.words import sentence
+from dubio.words import paragraph, sentence
 from dubio_app.report import tables
 from dubio_app.report.findings import Findings
 from dubio_app.report.svg import figure
@@ -115,6 +116,25 @@ def _table(caption: str, rows: list[Any], head: Sequence[Any] = (), n_texts: int
 def _changes(findings: Findings) -> Iterator[Part]:
     if findings.corrected is not None:
         yield {"items": findings.corrected.sentences()}
+
+
+def _people(findings: Findings) -> Iterator[Part]:
+    """How good each annotator is, which votes look wrong, and whom to ask next."""
+    say, audit = findings.say, findings.audit
+    if not isinstance(audit, VoteAudit):
+        return
+    yield {"text": paragraph(audit.notes())}
+    yield _figure(charts.annotators_chart(audit))
+    yield {"items": [sentence(one) for one in audit.on_annotators()][:_SHOWN]}
+    if audit.classes is not None and len(audit.classes) <= _SHOWN:
+        best = np.argsort(-audit.quality, kind="stable")[:_SHOWN]
+        yield from (_figure(charts.votes_chart(audit, int(e))) for e in best if audit.n_votes[e])
+    if findings.no_rows:
+        return
+    wrong, asked = tables.doubtful_votes(audit), tables.whom_to_ask(audit)
+    off = "P(wrong)" if audit.classes is not None else "standard deviations off"
+    yield _table(say("doubtful votes"), wrong, ["row", "annotator", "said", "likely", off], n_texts=4)
+    yield _table(say("whom to ask"), asked, ["row", "votes", "likely", "ask", "gain"], n_texts=4)
 
 
 def _ranking(findings: Findings) -> Iterator[Part]:
@@ -265,6 +285,8 @@ def _has_sign(findings: Findings, top: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _audit(findings: Findings) -> Iterator[Part]:
     say, audit = findings.say, findings.audit
+    if isinstance(audit, VoteAudit):
+        return
     if audit is None or not audit.judged:
         yield {"text": "" if audit is None else str(audit)}
         return
@@ -334,5 +356,17 @@ def _again(findings: Findings) -> Iterator[Part]:
 
 
 #: The sections by their names, in the order of the page. Their titles are in :mod:`dubio.words`.
-_MADE = (_changes, _ranking, _size, _evaluation, _drawn, _stability, _tolerance, _redundancy, _audit, _corrections)
+_MADE = (
+    _changes,
+    _people,
+    _ranking,
+    _size,
+    _evaluation,
+    _drawn,
+    _stability,
+    _tolerance,
+    _redundancy,
+    _audit,
+    _corrections,
+)
 SECTIONS = {make.__name__[1:]: make for make in (*_MADE, _labellers, _labels, _again)}

@@ -20,6 +20,7 @@ Rows = NDArray[np.int64]
 
 _MOST, _MOST_CORRECTED = 1000, 20_000  # doubtful rows in the table, and on the page on which labels are corrected
 _FEW, _FEW_CORRECTED = 10, 25  # rows that are shown if no label is doubtful
+_VOTES = 20  # votes that look wrong, and rows for which it is said whom to ask
 #: Features whose values are shown beside each doubtful row, and the quantiles shown of each class.
 _BESIDE, _QUANTILES = 5, (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -134,6 +135,30 @@ def suspicious_rows(audit: Any, most: int = _MOST, few: int = _FEW) -> Rows:
     ranked = ranked[np.argsort(audit.rank[ranked], kind="stable")]
     doubtful = ranked[audit.doubtful[ranked]]
     return doubtful[:most] if len(doubtful) else ranked[:few]
+
+
+def doubtful_votes(audit: Any) -> list[tuple[Any, ...]]:
+    """The votes that look wrong, the most doubtful first: row, annotator, what was said, what is likely, how wrong."""
+    order = np.argsort(-audit.wrong, kind="stable")
+    shown = order[audit.doubtful_votes[order]][:_VOTES]
+    row = audit.row[shown]
+    wrong = audit.wrong[shown].tolist()
+    off = [f"{100 * one:.0f} %" if audit.classes is not None else figures(one) for one in wrong]
+    people = [audit.annotators[e] for e in audit.who[shown]]
+    said = [_written(value) for value in audit.said[shown].tolist()]
+    likely = [_written(value) for value in audit.likely[row].tolist()]
+    return list(zip((row + 1).tolist(), people, said, likely, off, strict=True))
+
+
+def whom_to_ask(audit: Any) -> list[tuple[Any, ...]]:
+    """The rows that are least sure: their votes, what is likely, and whose vote would help most, by how much."""
+    rows = [row for row in np.argsort(audit.rank, kind="stable").tolist() if audit.ask[row] is not None][:_VOTES]
+    said = audit.votes_in_words()
+    return [(i + 1, said[i], _written(audit.likely[i]), audit.ask[i], f"{100 * audit.gain[i]:.0f} %") for i in rows]
+
+
+def _written(value: Any) -> str:
+    return figures(value) if isinstance(value, float) else str(value)
 
 
 def corrections(findings: Findings) -> dict[str, Any]:
