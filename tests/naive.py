@@ -480,12 +480,14 @@ def noise_tolerant_mutual_information(X, gamma, k=8, slack=0.5, include_self=Fal
 
 
 def label_likelihood(codes, rates):
-    """Equation 20 for every row and true class; 1 for a row without a label."""
+    """Equation 20 for every row and true class; 1 for a row without a label. ``rates`` may be a whole matrix."""
     n_classes = len(rates)
     likelihood = np.ones((len(codes), n_classes))
     for i, y in enumerate(codes):
         for s in range(n_classes):
-            if y >= 0:
+            if y >= 0 and np.ndim(rates) == 2:
+                likelihood[i, s] = rates[s, y]
+            elif y >= 0:
                 likelihood[i, s] = 1 - rates[s] if y == s else rates[s] / (n_classes - 1)
     return likelihood
 
@@ -505,7 +507,9 @@ def posterior(densities, codes, rates, priors):
     return gamma, evidence
 
 
-def estimate_memberships(X, codes, random_state, k=3, n_init=5, max_iter=50, tol=1e-3, include_self=False):
+def estimate_memberships(
+    X, codes, random_state, k=3, n_init=5, max_iter=50, tol=1e-3, include_self=False, matrix=False
+):
     """Section 4.3: the memberships, error rates, priors and objectives of the best of ``n_init`` restarts."""
     n, n_classes = len(X), codes.max() + 1
     labelled = codes >= 0
@@ -523,6 +527,11 @@ def estimate_memberships(X, codes, random_state, k=3, n_init=5, max_iter=50, tol
                 [gamma[labelled & (codes != s), s].sum() / gamma[labelled, s].sum() for s in range(n_classes)]
             )
             rates = np.clip(rates, 1e-6, 1 - 1e-6)
+            if matrix:  # the share of each label among the members of each class
+                every = range(n_classes)
+                counts = [[gamma[labelled & (codes == y), s].sum() for y in every] for s in every]
+                rates = np.array([[c / sum(row) for c in row] for row in counts])
+                rates = np.maximum(rates, 1e-6) / np.maximum(rates, 1e-6).sum(axis=1, keepdims=True)
             priors = gamma.mean(axis=0)
             if len(objectives) > 1 and abs(objectives[-1] - objectives[-2]) <= tol * n:
                 break

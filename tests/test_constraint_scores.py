@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -29,6 +30,7 @@ from dubio.neighbors import graphs as cluster_graphs
 from dubio.scores.constraint import c4_score, class_graph, spec_score
 from dubio.scores.laplacian import laplacian_score
 from dubio.target.pairs import read_pairs
+from dubio.target.reader import pairs_from_labels
 from tests import naive
 
 EXACT = {"rtol": 1e-9, "atol": 0}
@@ -519,3 +521,29 @@ def test_spec_on_the_graph_of_classes_is_a_function_of_fishers_score(sizes):
     y = np.repeat(np.arange(len(sizes)), sizes)
     X = np.random.default_rng(0).normal(size=(len(y), 5)) + y[:, None] * [0, 1, 2, 0, 0.5]
     np.testing.assert_allclose(spec_score(X, class_graph(y), function=2), 1 / (1 + fisher_score(X, y)), rtol=1e-12)
+
+
+def test_the_coherence_of_a_set_is_the_share_of_pairs_of_pairs():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(20, 2))
+    together, apart = rng.permutation(20)[:8].reshape(4, 2), rng.permutation(20)[:10].reshape(5, 2)
+    share = np.mean([naive.coherence(X, [m], [c])[0][0] for m in together for c in apart])
+    assert 0 < share < 1
+    assert dubio.coherence_of_set(X, together, apart) == pytest.approx(share)
+    assert dubio.coherence_of_set(X, together, None) == dubio.coherence_of_set(X, None, apart) == 1.0
+
+
+def test_clusters_may_be_counted_or_come_from_a_clusterer(blobs):
+    X, _, few = blobs[0], blobs[1], blobs[2]
+    for count in (2, 5):
+        assert ConstrainedLaplacianScore(n_clusters=count).fit(X, few).n_clusters_ == count
+    clusterer = KMeans(4, n_init=2, random_state=0)
+    fitted = ConstrainedLaplacianScore(neighbors=clusterer).fit(X, few)
+    labels = clone(clusterer).fit_predict((X - X.mean(axis=0)) / X.std(axis=0))
+    assert fitted.n_clusters_ == 4 and fitted.map_shape_ is None and not hasattr(clusterer, "labels_")
+    pairs = pairs_from_labels(few)
+    expected = constrained_laplacian_score(X, labels, pairs.must_link, pairs.cannot_link, standardize=True)
+    np.testing.assert_allclose(fitted.scores_, expected, rtol=1e-9)
+    for wrong in ({"n_clusters": 0}, {"neighbors": "ward"}, {"neighbors": 5}):
+        with pytest.raises(dubio.InputError, match=next(iter(wrong))):
+            ConstrainedLaplacianScore(**wrong).fit(X, few)

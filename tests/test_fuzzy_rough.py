@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dubio.searches.fuzzy_rough_gamma as criterion_module
-from dubio import FuzzyRoughSearch, fuzzy_rough_dependency
+from dubio import FuzzyRoughSearch, InputError, fuzzy_rough_dependency
 from dubio.kernels import connectives
 from dubio.neighbors.greedy import ADD
 from dubio.searches.fuzzy_rough_gamma import (
@@ -478,3 +478,49 @@ def test_weights_without_any_label():
     weights = np.r_[np.zeros(5), np.ones(15)]
     fitted = FuzzyRoughSearch().fit(X, sample_weight=weights)
     np.testing.assert_array_equal(fitted.ranking_, FuzzyRoughSearch().fit(X[5:]).ranking_)
+
+
+def test_a_pruned_search_ends_in_a_reduct():
+    """No feature of it can be left out, which the greedy search alone does not promise."""
+    rng = np.random.default_rng(2)
+    pruned_some = False
+    for _ in range(30):
+        X = rng.normal(size=(25, 6))
+        y = rng.integers(0, 2, 25)
+        plain, pruned = FuzzyRoughSearch().fit(X, y), FuzzyRoughSearch(prune=True).fit(X, y)
+        kept = np.flatnonzero(pruned.support_)
+        assert set(kept) <= set(np.flatnonzero(plain.support_))
+        everything = fuzzy_rough_dependency(X, y)
+        assert fuzzy_rough_dependency(X, y, features=kept) == pytest.approx(everything, abs=1e-9)
+        for feature in kept:
+            assert fuzzy_rough_dependency(X, y, features=np.setdiff1d(kept, feature)) < everything - 1e-9
+        for size, value in enumerate(pruned.dependencies_, start=1):
+            own = np.argsort(pruned.ranking_)[:size]
+            assert fuzzy_rough_dependency(X, y, features=own) == pytest.approx(value, abs=1e-9)
+        pruned_some |= len(kept) < plain.n_features_
+    assert pruned_some
+
+
+@pytest.mark.parametrize("enmity", [0.0, 0.4, 1.0])
+def test_unlabelled_rows_can_be_weaker_enemies(enmity):
+    """POS of a labelled row: the least of R's complements, plus 1 - enmity at an unlabelled row."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(20, 2)), rng.integers(0, 2, 20).astype(object)
+    y[:8] = None
+    relations = [naive.fuzzy_similarity(column) for column in X.T]
+    R = np.maximum(0.0, relations[0] + relations[1] - 1.0)
+    expected = np.empty(20)
+    for x in range(20):
+        others = [z for z in range(20) if z != x and (y[x] is None or y[z] != y[x])]
+        weaker = [1.0 - enmity if y[x] is not None and y[z] is None else 0.0 for z in others]
+        expected[x] = min(1.0, min(1.0 - R[x, z] + w for z, w in zip(others, weaker, strict=True)))
+    gamma, region = fuzzy_rough_dependency(
+        X, y, unlabelled_enmity=enmity, target="classes", return_positive_region=True
+    )
+    np.testing.assert_allclose(region, expected, atol=1e-9)
+    assert gamma == pytest.approx(expected.mean(), abs=1e-9)
+
+
+def test_weaker_enemies_need_classes():
+    with pytest.raises(InputError, match="unlabelled_enmity"):
+        FuzzyRoughSearch(unlabelled_enmity=0.5, target="numbers").fit(np.eye(4), [0.1, 0.2, np.nan, 0.7])

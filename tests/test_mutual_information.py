@@ -21,6 +21,7 @@ from dubio import (
     knn_entropy,
     mutual_information,
     noise_tolerant_mutual_information,
+    numeric_mutual_information,
     soft_labels,
 )
 from dubio.errors import InputError
@@ -97,6 +98,49 @@ def test_the_printed_form_equals_naive(k, concentration):
     value = noise_tolerant_mutual_information(X, P, n_neighbors=k, slack=0.0, include_self=True)
     assert value == pytest.approx(naive.noise_tolerant_mutual_information(X, P, k, 0.0, True), abs=1e-9)
     assert abs(value - noise_tolerant_mutual_information(X, P, n_neighbors=k)) > 1e-3
+
+
+def test_a_noise_model_with_a_whole_matrix_equals_naive():
+    """Two thirds of class 0 are called 1, never 2: one rate per class cannot say this."""
+    rng = np.random.default_rng(4)
+    truth = np.repeat([0, 1, 2], 30)
+    X = rng.normal(size=(90, 2)) + 4 * np.eye(3)[truth][:, :2]
+    y = truth.copy()
+    y[:10] = 1
+    model = estimate_memberships(X, y, n_init=2, noise="matrix", random_state=3)
+    gamma, confusion, _, _ = naive.estimate_memberships(X, y, np.random.RandomState(3), n_init=2, matrix=True)
+    np.testing.assert_allclose(model.memberships, gamma, atol=1e-9)
+    np.testing.assert_allclose(model.confusion, confusion, atol=1e-9)
+    np.testing.assert_allclose(model.confusion.sum(axis=1), 1.0)
+    np.testing.assert_allclose(model.error_rates, 1 - np.diag(model.confusion))
+    assert model.confusion[0, 1] > 0.2 > 0.02 > model.confusion[0, 2]
+    uniform = estimate_memberships(X, y, n_init=2, random_state=3).confusion
+    np.testing.assert_allclose(uniform[0, 1], uniform[0, 2])
+    with pytest.raises(InputError, match="noise"):
+        estimate_memberships(X, y, noise="full")
+
+
+def test_numeric_information_is_its_definition():
+    """Loops over the rows; eighths make ties that are exact, and 2^-20ths points that are apart."""
+    rng = np.random.default_rng(3)
+    for d, k in ((1, 4), (3, 2)):
+        X = np.round(rng.normal(size=(60, d)) * 8) / 8
+        y = np.round(rng.normal(size=60) * 2**20) / 2**20
+        total = 0.0
+        for i in range(60):
+            in_x, in_y = np.abs(X - X[i]).max(axis=1), np.abs(y - y[i])
+            radius = np.sort(np.delete(np.maximum(in_x, in_y), i))[k - 1]
+            counts = [(np.delete(gaps, i) < radius).sum() for gaps in (in_x, in_y)]
+            total += sum(scipy_digamma(count + 1) for count in counts)
+        expected = scipy_digamma(k) + scipy_digamma(60) - total / 60
+        assert numeric_mutual_information(X, y, n_neighbors=k) == pytest.approx(expected, abs=1e-12)
+        gone = np.where(np.arange(60) < 20, np.nan, y)
+        assert numeric_mutual_information(X, gone, n_neighbors=k) == pytest.approx(
+            numeric_mutual_information(X[20:], y[20:], n_neighbors=k), abs=1e-12
+        )
+    assert numeric_mutual_information(X, X[:, 0] ** 2) > numeric_mutual_information(X, y) + 0.1
+    with pytest.raises(InputError):
+        numeric_mutual_information(X, np.full(60, np.nan))
 
 
 def test_the_printed_noise_model_and_search_equal_naive():

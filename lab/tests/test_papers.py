@@ -18,7 +18,6 @@ import joblib
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.special import digamma
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from tests.small_experiment import CELLS, SMALL, tables
@@ -33,7 +32,6 @@ from dubio_papers.datasets.raw_tables import DatasetUnavailable
 from dubio_papers.experiment import PAPERS, Cell, Experiment, Finding, Point, Table, grid
 from dubio_papers.experiments.ssfrfs_tables import signed_ranks
 from dubio_papers.judges import NEIGHBOR_GRID, best_first, nearest_accuracy, nearest_rmse, tuned_balanced_error
-from dubio_papers.ksg import ksg_information
 from dubio_papers.line_charts import Line, line_chart
 from dubio_papers.pages import holds_words, write_report
 from dubio_papers.pair_protocol import (
@@ -444,21 +442,6 @@ def test_tuned_balanced_error_is_the_literal_cross_validation(judged):
 def test_best_first_breaks_ties_by_index():
     assert best_first([1.0, 0.0, 1.0, np.inf], low_is_good=True).tolist() == [1, 0, 2, 3]
     assert best_first([1.0, 0.0, 1.0, -np.inf], low_is_good=False).tolist() == [0, 2, 1, 3]
-
-
-def test_ksg_information_is_its_definition():
-    """Loops over the points; eighths make ties that are exact, and 2^-20ths points that are apart."""
-    random = np.random.default_rng(3)
-    x, y = (np.round(random.normal(size=60) * grain) / grain for grain in (8, 2**20))
-    k, total = 4, 0.0
-    for i in range(60):
-        gaps = np.maximum(np.abs(x - x[i]), np.abs(y - y[i]))
-        gaps[i] = np.inf
-        radius = np.sort(gaps)[k - 1]
-        others = np.arange(60) != i
-        for values in (x, y):
-            total += digamma((np.abs(values - values[i])[others] < radius).sum() + 1)
-    assert ksg_information(x, y, n_neighbors=k) == pytest.approx(digamma(k) + digamma(60) - total / 60)
 
 
 def test_labels_of_the_clean_protocol_come_from_training_rows():

@@ -8,9 +8,10 @@ from dubio.neighbors.information import (
     knn_entropy as knn_entropy,
     mutual_information as mutual_information,
     noise_tolerant_mutual_information as noise_tolerant_mutual_information,
+    numeric_mutual_information as numeric_mutual_information,
 )
 from dubio.ranking import Ranking as Ranking
-from dubio.scores.coherence import coherence as coherence
+from dubio.scores.coherence import coherence as coherence, coherence_of_set as coherence_of_set
 from dubio.scores.consensus import MeanRankScore as MeanRankScore
 from dubio.scores.constrained_laplacian import (
     ConstrainedLaplacianScore as ConstrainedLaplacianScore,

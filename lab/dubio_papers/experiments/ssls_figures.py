@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
+from dubio.neighbors.information import numeric_mutual_information
 from dubio.scores.laplacian import laplacian_score, semi_supervised_laplacian_score, supervised_laplacian_score
 from dubio_papers.claims import better, not_worse
 from dubio_papers.datasets.load import load
 from dubio_papers.experiment import Cell, Curves, Experiment, Finding, Table
 from dubio_papers.judges import best_first, nearest_rmse, scaled
-from dubio_papers.ksg import ksg_information
 
 #: Numbers of features at which curves are computed; at most 50 features are chosen.
 SIZES = (*range(1, 11), *range(12, 21, 2), *range(25, 51, 5))
@@ -44,7 +44,7 @@ def information(
     X: NDArray[np.float64], y: NDArray[np.float64], known: NDArray[np.bool_], seed: int
 ) -> NDArray[np.int64]:
     neighbors = min(5, int(known.sum()) - 1)
-    scores = [ksg_information(column, y[known], n_neighbors=neighbors) for column in X[known].T]
+    scores = [numeric_mutual_information(column[:, None], y[known], n_neighbors=neighbors) for column in X[known].T]
     return best_first(scores, low_is_good=False)
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from dubio.neighbors.information import numeric_mutual_information
 from dubio.scores.laplacian import supervised_laplacian_score
 from dubio_papers.datasets.artificial import Problem, make_y1, make_y2, make_y3
 from dubio_papers.experiment import Experiment, Table, grid
 from dubio_papers.judges import best_first
-from dubio_papers.ksg import ksg_information
 
 MAKERS: dict[str, Any] = {"Y1": make_y1, "Y2": make_y2, "Y3": make_y3}
 PRINTED = {"Y1": (100, 100, 100), "Y2": (25, 93, 100), "Y3": (32, 100, 100)}
@@ -24,7 +24,7 @@ def run(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str,
     state = np.random.RandomState(random.bit_generator)
     made: Problem = MAKERS[parameters["problem"]](random_state=state)
     y = (made.y - made.y.mean()) / made.y.std()
-    information = [ksg_information(column, made.y) for column in made.X.T]
+    information = [numeric_mutual_information(column[:, None], made.y) for column in made.X.T]
     orders = {
         "correlation": best_first(np.abs(np.corrcoef(made.X.T, y)[-1, :-1]), low_is_good=False),
         "SLS": best_first(supervised_laplacian_score(made.X, y, n_neighbors=5), low_is_good=True),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from dubio.checks import AT_LEAST_ONE, NOT_NEGATIVE, Interval, check_parameters, clip_neighbors, random_of
+from dubio.checks import AT_LEAST_ONE, NOT_NEGATIVE, Interval, StrOptions, check_parameters, clip_neighbors, random_of
 from dubio.kernels.information import Balls, Buckets, deal_into_buckets, log_densities
 from dubio.kernels.information_gpu import SortedRows
 from dubio.kernels.threads import resolve_threads, run_chunks
@@ -32,8 +32,8 @@ class NoiseModel:
     memberships : array (n, classes)
         Probability that each row truly belongs to each class; rows sum to 1.
     error_rates : array (classes,) or None
-        Estimated probability that a row of this true class carries another label. The model assumes that a wrong label
-        is any other class with equal probability. None for soft labels, which are taken as they are.
+        Estimated probability that a row of this true class carries another label. None for soft labels, which are taken
+        as they are.
     priors : array (classes,)
         Share of each true class.
     classes : array (classes,)
@@ -44,6 +44,8 @@ class NoiseModel:
         The restart that was kept: the one with the largest final objective.
     converged : bool
         Whether that restart stopped because its objective settled, not because it reached ``max_iter``.
+    confusion : array (classes, classes) or None
+        Estimated probability of each label (column) for rows of each true class (row).
     """
 
     memberships: NDArray[np.float64] = field(repr=False)
@@ -53,6 +55,7 @@ class NoiseModel:
     objectives: tuple[NDArray[np.float64], ...] = field(repr=False)
     best_restart: int
     converged: bool
+    confusion: NDArray[np.float64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for value in (*vars(self).values(), *self.objectives):
@@ -64,6 +67,9 @@ class NoiseModel:
         """The objective at the end of the restart that was kept."""
         return float(self.objectives[self.best_restart][-1])
 
+
+#: One error rate for each true class, or one for each pair of true class and label.
+Noise = Literal["uniform", "matrix"]
 
 # A probability of exactly 0 or 1 could never change again: its logarithm is infinite.
 SMALLEST_ERROR_RATE = 1e-6
@@ -155,6 +161,7 @@ def fit_noise_model(
     random_state: np.random.RandomState,
     n_neighbors: int = 3,
     include_self: bool = False,
+    noise: Noise = "uniform",
     n_init: int = 5,
     max_iter: int = 50,
     tol: float = 1e-3,
@@ -176,8 +183,9 @@ def fit_noise_model(
 
     runs = []
     for rates in np.clip(starts, SMALLEST_ERROR_RATE, None):
-        first = _posterior(np.zeros((n, n_classes)), codes, given, known, rates, start_priors)[0]
-        runs.append(_Run(rates, start_priors, first))
+        confusion = _uniform_confusion(rates)
+        first = _posterior(np.zeros((n, n_classes)), codes, given, known, confusion, start_priors)[0]
+        runs.append(_Run(confusion, start_priors, first))
     for iteration in range(max_iter):
         running = [run for run in runs if not run.converged]
         if not running:
@@ -185,9 +193,9 @@ def fit_noise_model(
         memberships = np.stack([run.memberships for run in running])
         densities = order.log_densities_of(memberships, n_neighbors, include_self)
         for run, of_run in zip(running, densities, strict=True):
-            run.memberships, evidence = _posterior(of_run, codes, given, known, run.rates, run.priors)
+            run.memberships, evidence = _posterior(of_run, codes, given, known, run.confusion, run.priors)
             run.objective.append(evidence - label_log_priors)
-            run.rates, run.priors = _update(run.memberships, codes, known)
+            run.confusion, run.priors = _update(run.memberships, codes, known, noise)
             change = abs(run.objective[-1] - run.objective[-2]) if len(run.objective) > 1 else np.inf
             run.converged = bool(change <= tol * n)
         if n >= _MANY_ROWS:
@@ -198,12 +206,13 @@ def fit_noise_model(
     every[:, present], priors[present] = kept.memberships, kept.priors
     return NoiseModel(
         memberships=every,
-        error_rates=None if codes is None else kept.rates,
+        error_rates=None if codes is None else 1.0 - np.diag(kept.confusion),
         priors=priors,
         classes=known_of.classes,
         objectives=tuple(np.asarray(run.objective) for run in runs),
         best_restart=best,
         converged=kept.converged,
+        confusion=None if codes is None else kept.confusion,
     )
 
 
@@ -211,7 +220,7 @@ def fit_noise_model(
 class _Run:
     """One restart of the EM, so far."""
 
-    rates: NDArray[np.float64]
+    confusion: NDArray[np.float64]
     priors: NDArray[np.float64]
     memberships: NDArray[np.float64]
     objective: list[float] = field(default_factory=list)
@@ -223,7 +232,7 @@ def _posterior(
     codes: NDArray[np.int64] | None,
     given: NDArray[np.float64],
     known: NDArray[np.bool_],
-    rates: NDArray[np.float64],
+    confusion: NDArray[np.float64],
     priors: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], float]:
     """Memberships (equation 26) and the summed log-likelihood, in log space.
@@ -232,9 +241,7 @@ def _posterior(
     """
     joint = densities + np.log(np.maximum(priors, SMALLEST_MEMBERSHIP))
     if codes is not None:
-        wrong = np.log(rates / (len(rates) - 1))
-        labels = np.where(given[known] > 0, np.log1p(-rates), wrong)
-        joint[known] += labels
+        joint[known] += np.log(confusion).T[codes[known]]
     evidence = logsumexp(joint, axis=1)
     memberships = np.maximum(np.exp(joint - evidence[:, None]), SMALLEST_MEMBERSHIP)
     memberships /= memberships.sum(axis=1, keepdims=True)
@@ -243,22 +250,35 @@ def _posterior(
     return memberships, float(evidence.sum())
 
 
+def _uniform_confusion(rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Equation 20: probabilities of the labels (columns) when a wrong label is any other class alike."""
+    n_classes = len(rates)
+    confusion = np.repeat((rates / max(1, n_classes - 1))[:, None], n_classes, axis=1)
+    np.fill_diagonal(confusion, 1.0 - rates)
+    return confusion
+
+
 def _update(
-    memberships: NDArray[np.float64], codes: NDArray[np.int64] | None, known: NDArray[np.bool_]
+    memberships: NDArray[np.float64], codes: NDArray[np.int64] | None, known: NDArray[np.bool_], noise: Noise
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Error rates (equation 28, over the labelled rows) and priors (equation 29)."""
+    """Probabilities of the labels (equation 28, over the labelled rows; or one for each label) and priors (29)."""
     priors = memberships.mean(axis=0)
     if codes is None:
-        return np.zeros(memberships.shape[1]), priors
-    labelled = memberships[known]
-    right = np.bincount(codes[known], labelled[np.arange(len(labelled)), codes[known]], minlength=len(priors))
-    totals = labelled.sum(axis=0)
-    return np.clip(1.0 - right / totals, SMALLEST_ERROR_RATE, 1.0 - SMALLEST_ERROR_RATE), priors
+        return np.ones((len(priors), len(priors))), priors
+    counts = memberships[known].T @ np.eye(len(priors))[codes[known]]
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    if noise == "uniform":
+        return _uniform_confusion(
+            np.clip(1.0 - np.diag(shares), SMALLEST_ERROR_RATE, 1.0 - SMALLEST_ERROR_RATE)
+        ), priors
+    shares = np.maximum(shares, SMALLEST_ERROR_RATE)
+    return shares / shares.sum(axis=1, keepdims=True), priors
 
 
 #: Valid values of the parameters that are not checked elsewhere.
 _VALID: dict[str, list[Any]] = {
     "include_self": ["boolean"],
+    "noise": [StrOptions({"uniform", "matrix"})],
     "n_init": [Interval(Integral, 1, 10_000, closed="both")],
     "max_iter": AT_LEAST_ONE,
     "tol": NOT_NEGATIVE,
@@ -273,6 +293,7 @@ def estimate_memberships(
     *,
     n_neighbors: int = 3,
     include_self: bool = False,
+    noise: Noise = "uniform",
     n_init: int = 5,
     max_iter: int = 50,
     tol: float = 1e-3,
@@ -310,6 +331,9 @@ def estimate_memberships(
         Number of neighbours k for the densities.
     include_self : bool, default=False
         Whether a row counts as one of its own neighbours, as the paper says below its equation 16.
+    noise : {"uniform", "matrix"}
+        "uniform": one error rate for each true class, and a wrong label is any other class alike, as in the paper.
+        "matrix": an error rate for each pair of true class and label.
     n_init : int, default=5
         Number of restarts from random error rates in [0, 0.5); the one with the largest objective is kept.
     max_iter : int, default=50
@@ -346,7 +370,7 @@ def estimate_memberships(
     (array([0.09, 0.  ]), [[0.93, 0.07], [0.87, 0.13], [0.96, 0.04]])
     """
     options: dict[str, Any] = {"n_init": n_init, "max_iter": max_iter, "tol": tol, "max_rows": max_rows}
-    options["include_self"] = include_self
+    options |= {"include_self": include_self, "noise": noise}
     check_parameters(_VALID, options)
     problem = read_problem(X, y, missing_label=missing_label)
     return membership_model(problem, n_neighbors=n_neighbors, random_state=random_state, n_jobs=n_jobs, **options)

@@ -134,6 +134,44 @@ def coherence(
     return of_must_link, of_cannot_link
 
 
+def coherence_of_set(
+    X: ArrayLike, must_link: ArrayLike | None, cannot_link: ArrayLike | None, *, n_jobs: int | None = None
+) -> float:
+    r"""Coherence of a set of pairs: the share of its (must-link, cannot-link) pairs without a projected overlap.
+
+    .. math:: Coh(W) = \frac{1}{|ML| |CL|} \sum_{m \in ML} \sum_{c \in CL} [over_c(m) = 0]
+
+    It is the mean coherence of the must-links (:func:`dubio.coherence`).
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+        Used as it is: coherence changes when columns are scaled.
+    must_link, cannot_link : array-like of shape (m, 2) and (c, 2)
+        Row indices; None means no pairs.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 if there are no pairs of one kind, because then nothing is at odds.
+
+    References
+    ----------
+    M. Hindawi, K. Allab and K. Benabdeslem (2011). Constraint selection based semi-supervised feature selection. ICDM,
+    1080-1085, equation 4.
+
+    Examples
+    --------
+    >>> X = [[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [9.0, 0.0]]
+    >>> coherence_of_set(X, must_link=[(0, 1)], cannot_link=[(0, 2), (1, 2)])
+    0.5
+    """
+    of_must_link, of_cannot_link = coherence(X, must_link, cannot_link, n_jobs=n_jobs)
+    return float(of_must_link.mean()) if len(of_must_link) and len(of_cannot_link) else 1.0
+
+
 def _coherent_share(geometry: PairGeometry, segments: Places, lines: Places, n_threads: int) -> Floats:
     if not len(lines):
         return np.ones(len(segments))

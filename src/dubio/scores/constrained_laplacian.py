@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.linalg import svd
+from sklearn.base import clone
 from sklearn.metrics import davies_bouldin_score
 
-from dubio.checks import Interval, StrOptions, check_parameters
+from dubio.checks import AT_LEAST_ONE, HasMethods, Interval, StrOptions, check_parameters
 from dubio.errors import InputError, InputWarning, require_choice, warn
 from dubio.kernels.threads import chunks
 from dubio.methods.parameters import documented, estimator
@@ -144,13 +145,15 @@ class RowClusters:
     map_shape: tuple[int, int] | None
 
 
-def cluster_rows(X: Floats, labelled: NDArray[np.int64], *, n_epochs: int = 25) -> RowClusters:
+def cluster_rows(
+    X: Floats, labelled: NDArray[np.int64], *, n_clusters: int | None = None, n_epochs: int = 25
+) -> RowClusters:
     """Map the unlabelled rows, join the prototypes with the labelled rows, and cluster them by Ward's method.
 
-    The number of clusters, from 2 to the square root of the number of points, is the one with the smallest
-    Davies-Bouldin index. Ward's method holds all distances between points in memory: 4 bytes times the squared number
-    of points, so 10,000 points take 400 MB. The number of points is 5 times the square root of the number of unlabelled
-    rows, plus the number of labelled rows.
+    Without ``n_clusters``, their number, from 2 to the square root of the number of points, is the one with the
+    smallest Davies-Bouldin index. Ward's method holds all distances between points in memory: 4 bytes times the
+    squared number of points, so 10,000 points take 400 MB. The number of points is 5 times the square root of the
+    number of unlabelled rows, plus the number of labelled rows.
 
     References
     ----------
@@ -160,7 +163,7 @@ def cluster_rows(X: Floats, labelled: NDArray[np.int64], *, n_epochs: int = 25) 
     known, unknown = np.unique(labelled), np.setdiff1d(np.arange(len(X)), labelled)
     sheet = fit_map(X[unknown], n_epochs=n_epochs) if len(unknown) else None
     points = X[known] if sheet is None else np.concatenate([X[known], sheet.prototypes])
-    cluster = ward_clusters(points)
+    cluster = ward_clusters(points, n_clusters)
     row_cluster = np.empty(len(X), dtype=np.int64)
     row_cluster[known] = cluster[: len(known)]
     if sheet is not None:
@@ -168,15 +171,17 @@ def cluster_rows(X: Floats, labelled: NDArray[np.int64], *, n_epochs: int = 25) 
     return RowClusters(points, cluster, row_cluster, int(cluster.max()) + 1, None if sheet is None else sheet.shape)
 
 
-def ward_clusters(points: Floats) -> NDArray[np.int64]:
-    """Ward's clusters of the points; the Davies-Bouldin index chooses how many."""
+def ward_clusters(points: Floats, n_clusters: int | None = None) -> NDArray[np.int64]:
+    """Ward's clusters of the points: as many as given, or as the Davies-Bouldin index chooses."""
     one = np.zeros(len(points), dtype=np.int64)
     if len(points) < 3:
         return one
     tree = linkage(points, method="ward")
+    if n_clusters is not None:
+        return (fcluster(tree, min(n_clusters, len(points)), criterion="maxclust") - 1).astype(np.int64)
     best, lowest = one, np.inf
-    for n_clusters in range(2, max(2, int(np.sqrt(len(points)))) + 1):
-        cluster = fcluster(tree, n_clusters, criterion="maxclust") - 1
+    for count in range(2, max(2, int(np.sqrt(len(points)))) + 1):
+        cluster = fcluster(tree, count, criterion="maxclust") - 1
         # Equal points cannot be separated, so there may be fewer clusters than requested.
         index = davies_bouldin_score(points, cluster) if 2 <= cluster.max() + 1 < len(points) else np.inf
         if index < lowest:
@@ -281,15 +286,19 @@ class ConstrainedLaplacianScore(PairSelector):
 
     Parameters
     ----------
-    neighbors : {"clusters", "knn"}
+    neighbors : {"clusters", "knn"} or clusterer
         ``"clusters"``: rows of the same cluster are neighbours. Rows that are in no pair are first replaced by a
         self-organising map. The map and the other rows are then clustered by Ward's method, and the Davies-Bouldin
         index chooses the number of clusters. ``"knn"``: two rows are neighbours if one is among the ``n_neighbors``
-        nearest of the other.
+        nearest of the other. A scikit-learn clusterer: its clusters of the rows themselves. (For clusters that you
+        have, use the function :func:`constrained_laplacian_score`.)
     selection : {"all", "hard", "soft"}
         Which pairs count; see :func:`~dubio.scores.coherence.select_pairs`.
     order : {"shortest", "random", "weight"}
         For ``selection="soft"``, which pairs come first.
+    n_clusters : int, optional
+        For ``neighbors="clusters"``: the number of clusters, in place of the Davies-Bouldin index. The paper's sizes
+        fit the number of classes.
     n_neighbors : int
         For ``neighbors="knn"``.
     unlabelled : {"prototypes", "rows"}
@@ -335,7 +344,8 @@ class ConstrainedLaplacianScore(PairSelector):
     _does = "Laplacian score that respects pairs, CSFS"
     _n_permutations = 200  # each one clusters the rows again
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "neighbors": [StrOptions({"clusters", "knn"})],
+        "neighbors": [StrOptions({"clusters", "knn"}), HasMethods(["fit_predict"])],
+        "n_clusters": [None, *AT_LEAST_ONE],
         "selection": [StrOptions({"all", "hard", "soft"})],
         "order": [StrOptions({"shortest", "random", "weight"})],
         "lam": [Interval(Real, 0, None, closed="neither")],
@@ -345,7 +355,8 @@ class ConstrainedLaplacianScore(PairSelector):
 
     _as_published: ClassVar[dict[str, Any]] = {"closure": False, "selection": "hard", "scale": "none"}
 
-    neighbors: Literal["clusters", "knn"] = "clusters"
+    neighbors: Any = "clusters"
+    n_clusters: int | None = None
     selection: Literal["all", "hard", "soft"] = "all"
     order: Order = "shortest"
     n_neighbors: int = 5
@@ -383,6 +394,12 @@ class ConstrainedLaplacianScore(PairSelector):
             graph = RowNeighbors(space, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs).edges()
             scores = score_of_neighbors(space, graph, kept, self.lam, self.scale, problem.columns)
             return Scored(scores, attributes=attributes)
+        if not isinstance(self.neighbors, str):
+            own = clone(self.neighbors).fit_predict(space)
+            cluster = np.unique(np.asarray(own), return_inverse=True)[1].astype(np.int64)
+            attributes |= {"n_clusters_": int(cluster.max()) + 1, "row_clusters_": cluster}
+            scores = score_of_neighbors(space, cluster, kept, self.lam, self.scale, problem.columns)
+            return Scored(scores, attributes=attributes)
         in_pairs = supervision.labelled.copy()
         in_pairs[known.rows] = True
         # Units of a small map are equally far apart: the order of the table must not choose, not even by rounding.
@@ -390,7 +407,7 @@ class ConstrainedLaplacianScore(PairSelector):
         place = np.argsort(order)
         space, kept = problem.rows(order).space(self.standardize), kept.moved(place)
         rows = np.flatnonzero(in_pairs[order])
-        clusters = cluster_rows(space, rows)
+        clusters = cluster_rows(space, rows, n_clusters=self.n_clusters)
         attributes |= {"map_shape_": clusters.map_shape, "n_clusters_": clusters.n_clusters}
         attributes["row_clusters_"] = clusters.row_cluster[place]
         cluster = clusters.row_cluster

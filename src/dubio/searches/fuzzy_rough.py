@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.checks import NOT_NEGATIVE, StrOptions, check_parameters
+from dubio.checks import NOT_NEGATIVE, Interval, StrOptions, check_parameters
 from dubio.errors import InputError, InputWarning, warn
 from dubio.kernels.threads import resolve_threads
 from dubio.methods.base import Searched, SearchSelector, TakesWeights
@@ -43,6 +44,7 @@ def fuzzy_rough_dependency(
     implicator: Implicator | None = None,
     sample_weight: ArrayLike | None = None,
     unlabelled_weight: float = 1.0,
+    unlabelled_enmity: float = 1.0,
     target: Target = "auto",
     missing_label: Any = "auto",
     return_positive_region: bool = False,
@@ -81,6 +83,9 @@ def fuzzy_rough_dependency(
         Weight of each row in gamma. A row of weight zero is left out completely.
     unlabelled_weight : float
         Multiplies the weight of the unlabelled rows. Unless it is zero, they fully count as rows of other classes.
+    unlabelled_enmity : float
+        How far an unlabelled row counts as a row of another class for the labelled rows, from 0 to 1, which is the
+        paper's form. Needs classes.
     return_positive_region : bool
         Whether to return the positive region too.
 
@@ -132,6 +137,9 @@ class FuzzyRoughSearch(TakesWeights, SearchSelector):
         tests find related to the target (:func:`~dubio.evidence.relevance.relevance_of`). "sufficient": the smaller of
         the two numbers. Otherwise a count, a share, or None for half: only the first features of the search are kept.
         If this is more than the search needs, features that add nothing follow.
+    prune : bool
+        Whether features that have become superfluous are taken out after a complete search, so that the superreduct
+        becomes a reduct: no feature of it can be left out.
 
     Attributes
     ----------
@@ -180,6 +188,8 @@ class FuzzyRoughSearch(TakesWeights, SearchSelector):
         "t_norm": [StrOptions(set(get_args(TNorm)))],
         "implicator": [None, StrOptions(set(get_args(Implicator)))],
         "unlabelled_weight": NOT_NEGATIVE,
+        "unlabelled_enmity": [Interval(Real, 0, 1, closed="both")],
+        "prune": ["boolean"],
     }
 
     n_features_to_select: Count | Literal["reduct"] = "reduct"
@@ -188,6 +198,8 @@ class FuzzyRoughSearch(TakesWeights, SearchSelector):
     t_norm: TNorm = "lukasiewicz"
     implicator: Implicator | None = None
     unlabelled_weight: float = 1.0
+    unlabelled_enmity: float = 1.0
+    prune: bool = False
     target: Target = "auto"
     missing_label: Any = "auto"
     n_jobs: int | None = None
@@ -206,7 +218,7 @@ class FuzzyRoughSearch(TakesWeights, SearchSelector):
             raise InputError("sample_weight", wrong, "give some rows a positive weight")
         implicator = MATCHING_IMPLICATOR[self.t_norm] if self.implicator is None else self.implicator
         coordinates = similarity_coordinates(problem.table[kept], problem.nominal, self.similarity)
-        decision = read_decision(problem.supervision.rows(kept), self.similarity)
+        decision = read_decision(problem.supervision.rows(kept), self.similarity, self.unlabelled_enmity)
         given = coordinates, decision, weights[kept], resolve_threads(self.n_jobs)
         gaussian = self.similarity == "gaussian"
         # Only then can near rows be found in a tree; else all pairs of rows are visited.
@@ -230,6 +242,11 @@ class FuzzyRoughSearch(TakesWeights, SearchSelector):
         path = greedy_search(criterion, np.arange(n_features), last=last, tie_tolerance=GAMMA_TOLERANCE, **stop)
         chosen = path.order()
         dependencies = np.array([step.value for step in path.steps])
+        subsets, values = path.subsets, path.values
+        if self.prune and len(chosen) and dependencies[-1] >= criterion.value_all - GAMMA_TOLERANCE:
+            chosen, dependencies = self._pruned(problem, chosen)
+            subsets = {size: np.sort(chosen[:size]) for size in range(len(chosen) + 1)}
+            values = dict(enumerate([without, *dependencies.tolist()]))
         gains = np.zeros(n_features)
         gains[chosen] = np.diff(dependencies, prepend=without)
         if not len(chosen):
@@ -237,13 +254,26 @@ class FuzzyRoughSearch(TakesWeights, SearchSelector):
         others = np.setdiff1d(np.arange(n_features), chosen)
         rest = others[np.argsort(constant[others], kind="stable")]
         return Searched(
-            path.subsets,
-            path.values,
+            subsets,
+            values,
             np.concatenate([chosen, rest]),
             gains,
             (max(1, len(chosen)), "as many as needed to reach the dependency of all features"),
             attributes={"dependencies_": dependencies, "dependency_all_": criterion.value_all},
         )
+
+    def _pruned(self, problem: Problem, chosen: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """A reduct within a superreduct, in the order of the search, and gamma of its beginnings.
+
+        Features are tried from the last one found to the first.
+        """
+        criterion = self.criterion(problem)[0]
+        kept = chosen
+        for feature in chosen[::-1]:
+            fewer = kept[kept != feature]
+            if criterion.value_of(fewer) >= criterion.value_all - GAMMA_TOLERANCE:
+                kept = fewer
+        return kept, np.array([criterion.value_of(kept[: size + 1]) for size in range(len(kept))])
 
 
 def one_column_per_feature(problem: Problem) -> Problem:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.errors import InputError
 from dubio.kernels.fuzzy_rough import build_box_tree, scan_rows, search_candidates
 from dubio.kernels.threads import chunks, run_chunks
 from dubio.neighbors.greedy import ADD
@@ -102,6 +103,11 @@ class DependencyCriterion(ABC):
         truth = self._ceilings.copy()
         self._scan(np.ones(self.n_rows, dtype=bool), features, self.candidates[:0], np.zeros(self.n_rows), truth)
         return truth
+
+    def value_of(self, features: Places) -> float:
+        """gamma of a subset; to be called before a search, while all claims are live."""
+        region = np.maximum(self._floors, self._region(self.truth_under(features)))
+        return float((self.weights * region).sum() / self._total_weight)
 
     def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> Floats:
         """Weighted sum of the positive region of the live rows, with each candidate added."""
@@ -258,13 +264,21 @@ class Decision:
     caps: Floats
 
 
-def read_decision(target: Supervision, similarity: str) -> Decision:
+def read_decision(target: Supervision, similarity: str, unlabelled_enmity: float = 1.0) -> Decision:
     """The decision for what is known of the target.
 
     Classes are whole numbers on a line, so that different ones are at least 1 apart. Numbers are compared in the same
-    way as those of a feature. A row without a label is like no other row (Theorem 1).
+    way as those of a feature. A row without a label is like no other row (Theorem 1), or with an ``unlabelled_enmity``
+    below 1 a weaker enemy of rows with one: it may belong to each class to the degree of 1 less this.
     """
     numbers, sure = target.row_numbers, target.given_codes is not None
+    weaker = unlabelled_enmity < 1 and target.n_labelled > 0
+    if weaker and numbers is not None and not sure:
+        raise InputError("unlabelled_enmity", "below 1 needs classes, but the target is numeric", "leave it out")
+    if weaker:
+        decision = soft_decision(target.memberships)
+        columns = np.where(target.labelled[:, None], decision.columns, 1.0 - unlabelled_enmity)
+        return replace(decision, columns=columns)
     if numbers is None and target.n_labelled:
         return soft_decision(target.memberships)
     column = np.full(target.n_rows, np.nan) if numbers is None else np.where(target.labelled, numbers, np.nan)
