@@ -604,8 +604,8 @@ _SSFRFS = [
     Sentence(
         "ssfrfs",
         "3",
-        "A subset that is as good as all features is a superreduct of the fully labelled table (on these tables; in "
-        "general only if the dependency of all features is 1)",
+        "A subset that is as good as all features is a superreduct of the fully labelled table (in general only if the "
+        "dependency of all features is 1)",
         lambda s: [
             Check(f"{c.title}: share", c.measures[SUPERREDUCT].mean, None, c.measures[SUPERREDUCT].mean > 99.9)
             for c in s["ssfrfs-superreducts"].cells
