@@ -18,7 +18,7 @@ from dubio.words import Note, note, paragraph
 Floats = NDArray[np.float64]
 #: Experts that explain less than this share of the uncertainty know little.
 _LITTLE_SKILL = 0.3
-#: Quantile of the normal law by which the share of wrong labels may exceed the estimate.
+#: Quantile of the normal law for the margin of the largest share of wrong labels.
 _SURE = norm.ppf(0.95)
 #: Most rows of the table shown in a notebook.
 _SHOWN = 20
@@ -116,12 +116,15 @@ class Audit:
 
     @property
     def share_high(self) -> float:
-        """The largest share of labels that may be wrong; without an anchor from what the models cannot explain."""
+        """The largest share of labels that may be wrong; without an anchor, as if all disagreement were due to errors.
+
+        That is the mean disagreement, or the engine's own count where it is larger, with a one-sided margin of 95 %.
+        """
         if self.anchor is not None:
             return self.anchor.high
         if not self.judged:
             return 1.0
-        n, share = int(self.labelled.sum()), self._estimate
+        n, share = int(self.labelled.sum()), max(self._estimate, float(np.nanmean(self.disagreement)))
         return float(min(1.0, share + _SURE * np.sqrt((share * (1 - share) + 1 / n) / n)))
 
     @property
