@@ -431,8 +431,9 @@ SENTENCES: dict[str, str] = {
     "picture serves unclear": "{rank}. {name}, against {against}; it is not clear which target it serves",
     "heat": "If the dark cells of a feature are on the left, it is reliably among the best. If they are spread out, "
     "its rank depends on chance.",
-    "tolerance": "The bar ends where the feature is kept in half of the draws in which {wrong}; the line is its "
-    "interval. {draws} draws were needed.",
+    "tolerance": "The bar ends where the feature is kept in 95 % of the draws in which {wrong}; the line is its "
+    "interval. {draws} draws were needed. Errors that do not depend on the columns cost power; they never make a false "
+    "feature.",
     "wrong hard uniform": "labels are changed to any other class at random",
     "wrong hard one-class": "labels of the largest class are changed at random (the rate is a share of that class)",
     "wrong hard next": "labels are changed to the next class at random",
@@ -440,10 +441,8 @@ SENTENCES: dict[str, str] = {
     "drawn",
     "wrong numbers uniform": "numbers are moved by 3 to 10 standard deviations",
     "no worst": "what a feature survives at worst is not known {why}",
-    "worst hard": "On the right: what the feature survives if the worst labels were chosen (by the linear test, its "
-    "cut held fixed).",
-    "worst numbers": "On the right: the worst shift of the numbers that it survives (by the linear test, its cut held "
-    "fixed).",
+    "worst hard": "On the right: what the feature survives whichever labels are wrong; perhaps it survives more.",
+    "worst numbers": "On the right: what it survives whichever numbers are shifted; perhaps it survives more.",
     "alike pairs": "These pairs of top features carry almost the same information, so one of each pair may be enough "
     "(--redundancy 1 on the command line, redundancy=1 in Python, moves the other down).",
     "not alike": "No two of the top features have a correlation of {near} or more.",
@@ -590,15 +589,13 @@ SENTENCES: dict[str, str] = {
     "by method in a stream": "method: {method}, on all rows",
     "kept because": "kept: {reason}",
     "tolerated hard": "tolerance: the share of labels that may be wrong at random before a feature is kept in fewer "
-    "than half of the draws",
+    "than 95 % of the draws",
     "tolerated soft": "tolerance: how far all probabilities may be flattened before a feature is kept in fewer than "
-    "half of the draws",
-    "tolerated numbers": "tolerance: the share of gross errors before a feature is kept in fewer than half of the "
+    "95 % of the draws",
+    "tolerated numbers": "tolerance: the share of gross errors before a feature is kept in fewer than 95 % of the "
     "draws",
-    "worst case hard": "worst case: how many labels somebody would have to change to push it out",
-    "worst case hard at most": "worst case: how many labels somebody would have to change to push it out (an upper "
-    "bound)",
-    "worst case numbers": "worst case: the shift that pushes it out, in standard deviations",
+    "worst case hard": "worst case: with fewer changed labels than this, whichever they are, it is kept",
+    "worst case numbers": "worst case: with a smaller shift of the numbers, in standard deviations, it is kept",
     "skills": "skill of the models on rows they had not seen (1 is perfect, 0 is guessing): {skills:20}",
     "skills below 0": "skill of the models on rows they had not seen (1 is perfect, 0 is guessing, below 0 is worse "
     "than guessing): {skills:20}",
@@ -622,7 +619,7 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "annotator": ("annotator", "whose labels the feature marks"),
     "tolerance": (
         "tolerance",
-        "share of labels that may be wrong at random before it is kept in fewer than half of the draws",
+        "share of labels that may be wrong at random before it is kept in fewer than 95 % of the draws",
     ),
     "rank from": ("rank from", "low end of its rank interval"),
     "rank to": ("rank to", "high end of its rank interval"),

@@ -180,13 +180,18 @@ def checked_pvalue(
     return max(pvalue, (1.0 + hits) / (1.0 + done))
 
 
-def _few_rows_decide(block: Floats, basis: Floats) -> bool:
+def most_squares(block: Floats, rank: int) -> float:
+    """The sum of the squared leverages of a target of this rank above which a few rows decide on this feature."""
     half = 0.5 * len(block)  # rows that count alike are never few, however short the table is
     if effective_rows((block**2).sum(axis=1)) >= min(_ROWS_OF_FEATURE, half):
-        return False
-    if effective_rows((basis**2).sum(axis=1)) < min(_ROWS_OF_TARGET, half):
-        return True
-    return 2 * len(np.unique(block, axis=0)) <= len(block)  # of numbers that differ, the closed form knows the tails
+        return float("inf")
+    if 2 * len(np.unique(block, axis=0)) <= len(block):  # of numbers that differ, the closed form knows the tails
+        return 0.0
+    return rank**2 / min(_ROWS_OF_TARGET, half)
+
+
+def _few_rows_decide(block: Floats, basis: Floats) -> bool:
+    return bool(((basis**2).sum(axis=1) ** 2).sum() > most_squares(block, basis.shape[1]))
 
 
 @dataclass(frozen=True)

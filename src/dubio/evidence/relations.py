@@ -316,8 +316,12 @@ class LinearLaw(NamedTuple):
         return np.where(np.isfinite(self.below), pvalues, 1.0)
 
 
-def linear_law(evidence: Evidence) -> LinearLaw:
-    """The scores of :func:`linear_pvalues`, and their law without a relation."""
+def linear_law(evidence: Evidence, squares: Floats | float | None = None) -> LinearLaw:
+    """The scores of :func:`linear_pvalues`, and their law without a relation.
+
+    The law depends on the target only through the sum of the squared leverages of its rows. ``squares`` is this sum for
+    another target, or one sum for each feature.
+    """
     scores, basis = linear_r2(evidence, tested=True)
     n, rank = basis.shape
     if n - 1 - rank <= 0 or n < 4:
@@ -332,11 +336,11 @@ def linear_law(evidence: Evidence) -> LinearLaw:
         moved = [evidence.scores] if not len(evidence.weights) else [evidence.scores, evidence.weights]
         least = fewest_orders(np.column_stack(moved), evidence.exchange)
     else:
-        leverage = (basis**2).sum(axis=1)
+        squares = float(((basis**2).sum(axis=1) ** 2).sum()) if squares is None else squares
         second, fourth, gram = feature_moments(evidence.columns, evidence.layout)
         varies = second > 0
         mean = rank / (n - 1)
-        _, variance = permutation_moments(second, fourth, n, rank, float((leverage**2).sum()), rank, gram)
+        _, variance = permutation_moments(second, fourth, n, rank, squares, rank, gram)
         variance = np.divide(variance, (n * second) ** 2, out=np.full(len(scores), np.inf), where=varies)
     # no Beta law has a variance of zero, or one above that of a coin toss
     strength = np.clip(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-3, 1e9)

@@ -14,6 +14,7 @@ from scipy.optimize import isotonic_regression
 from dubio.checks import check_alpha, seed_of
 from dubio.errors import counted, require_choice
 from dubio.evidence.evidence import Evidence, varying_features, varying_parts
+from dubio.evidence.permutation import most_squares
 from dubio.evidence.relations import (
     CEILING,
     TEST_WEIGHTS,
@@ -31,7 +32,7 @@ from dubio.progress import advance, listener_of, listening
 from dubio.sampling import sample_rows
 from dubio.table.matrix import check_squares
 from dubio.target.reader import Target
-from dubio.trust.worst_case import fewest_flips, greedy_flips, smallest_shift
+from dubio.trust.worst_case import fewest_changes, smallest_shift
 
 Floats = NDArray[np.float64]
 Flips = Literal["uniform", "one-class", "next"]
@@ -88,8 +89,11 @@ class QuickTests:
 
 #: Draws at one rate of errors: at a time, and at most.
 _LOOK, _MOST_LOOKS = 6, 24
-#: A feature is kept (or not) in more than half of all draws, unless chance would show so many with this probability.
-_LEVEL = 0.02
+#: Share of the draws in which a feature is kept up to its tolerance. It is surely kept in more than the second share,
+#: and surely in fewer than the first, unless chance would show so many draws with the third probability.
+_KEPT, _SURELY, _LEVEL = 0.95, 0.8, 0.02
+#: Halvings of the shift that a feature survives.
+_HALVINGS = 20
 #: Most draws in all, and if features that matter only together must be searched for in each of them.
 _MOST_DRAWS, _MOST_DRAWS_TOGETHER = 240, 48
 #: Most labelled rows used.
@@ -101,10 +105,6 @@ _KEPT_WITH = {
     "numbers": "kept with up to {} gross errors",
 }
 #: What a feature survives at worst, by what is known, or by how sure the number is.
-_SURVIVES = {
-    "numbers": "survives any shift of {worst:.2f} standard deviations (root mean square)",
-    "at most": "{chosen} of {of} would push it out, perhaps fewer",
-}
 
 
 @dataclass(frozen=True)
@@ -117,15 +117,13 @@ class LabelTolerance:
     kept : array (n_features,) of bool
         The features that are related to the target with the labels as they are. All other fields are NaN elsewhere.
     random, low, high : array (n_features,)
-        The share of labels that may be wrong at random before the feature is kept in fewer than half of the draws, and
-        its interval: at rates below ``low`` it is kept more often than not, above ``high`` less often. For
-        probabilities: how far all of them may be flattened. For numbers: the share of gross errors.
+        The share of labels that may be wrong at random before the feature is kept in fewer than 95 % of the draws, and
+        its interval: at rates below ``low`` it is surely kept in more than 80 %, above ``high`` surely in fewer than
+        95 %. For probabilities: how far all of them may be flattened. For numbers: the share of gross errors.
     worst : array (n_features,)
-        The smallest number of labels that somebody would have to change to push the feature below the cut of the linear
-        test. For numbers: the smallest shift (root mean square, in standard deviations). NaN if the feature does not
-        pass the linear test by itself, and for probabilities.
-    surety : array (n_features,) of str
-        "exact"; "at least" (no smaller number does); "at most" (a bound from a greedy search); "" without a number.
+        With fewer changed labels than this, whichever they are, the feature is kept; perhaps with more too. For
+        numbers: with a smaller shift of the numbers (root mean square, in standard deviations). NaN if the linear test
+        does not keep the feature without the help of other features, and for probabilities.
     kind : str
         What is known: "hard" (classes), "soft" (probabilities) or "numbers".
     flips : str
@@ -146,7 +144,6 @@ class LabelTolerance:
     low: Floats
     high: Floats
     worst: Floats
-    surety: NDArray[Any]
     kind: str
     flips: str
     highest: float
@@ -165,7 +162,7 @@ class LabelTolerance:
 
         order = np.flatnonzero(self.kept)
         order = order[np.lexsort((-np.nan_to_num(self.worst[order]), -self.random[order]))]
-        columns = {"feature": self.names, **self.columns(), "surety": self.surety}
+        columns = {"feature": self.names, **self.columns()}
         return pd.DataFrame({name: values[order] for name, values in columns.items()})
 
     def __repr__(self) -> str:
@@ -195,12 +192,14 @@ class LabelTolerance:
 
     def worst_in_words(self, feature: int) -> str:
         """The worst case of one feature, in a clause; "" if it is not known."""
-        worst, surety = self.worst[feature], self.surety[feature]
+        worst = self.worst[feature]
         if not np.isfinite(worst):
             return ""
-        chosen, wrong = counted(int(worst), "chosen label"), counted(max(0, int(worst) - 1), "wrong label")
-        says = _SURVIVES.get(self.kind) or _SURVIVES.get(surety, "survives any {wrong} of {of}")
-        return says.format(worst=worst, chosen=chosen, wrong=wrong, of=self.n_labelled)
+        if self.kind == "numbers":
+            return f"survives any shift of {worst:.2f} standard deviations (root mean square)"
+        if worst <= 1:
+            return "one chosen label may push it out"
+        return f"survives any {counted(int(worst) - 1, 'wrong label')} of {self.n_labelled}"
 
 
 @documented
@@ -223,13 +222,13 @@ def label_tolerance(
 
     *At random*: labels are made wrong at growing rates, and the features are tested again in each draw
     (:func:`~dubio.evidence.relevance.relevance_of`: false discoveries held at ``alpha``). The tolerance of a feature is
-    the rate at which it is kept in half of the draws. Rates are halved between one at which it is surely kept and one
-    at which it is surely not, with more draws where this is not clear.
+    the largest rate at which it is kept in 95 % of the draws. Rates are halved between one at which it is surely kept
+    and one at which it is surely not, with more draws where this is not clear. Errors that do not depend on the columns
+    cost power; they never make a false feature.
 
-    *At worst*: the smallest number of labels somebody would have to change. The cut of the linear test is held fixed;
-    below it, the feature would need the other tests. So with fewer changes the feature is kept, whatever they are. For
-    two classes the number is exact (:func:`~dubio.trust.worst_case.fewest_flips`); for more, it is an upper
-    bound.
+    *At worst*: a number of changed labels with which the feature is sure to be kept, whichever they are. It is the
+    largest with which the linear test of its normal scores alone keeps it, without the help of other tests and other
+    features (:func:`~dubio.trust.worst_case.fewest_changes`). Perhaps the feature survives more.
 
     Parameters
     ----------
@@ -310,6 +309,7 @@ def problem_tolerance(
     if relevant is None:
         relevant = relevance_of(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs).relevant
     relevant = np.isin(np.arange(problem.n_features), np.flatnonzero(relevant))  # none of those beside the table
+    is_sampled = problem.n_rows > _MOST_ROWS
     problem = problem.rows(sample_rows(problem, _MOST_ROWS, random_state))
     tests = QuickTests(alpha, random_state, n_jobs)
     asked = np.flatnonzero(relevant)
@@ -327,10 +327,11 @@ def problem_tolerance(
         (problem.groups is not None, "for rows in groups"),
         (problem.given is not None, "with given columns"),
         (problem.uneven_weights is not None, "for rows of different weights"),
+        (is_sampled, "for a sample of the rows"),
         (problem.has_wide_features, "in a table with features of several columns (dates, categories, missing cells)"),
     )
     no_worst = next((why for holds, why in reasons if holds), "")
-    worst, surety = _worst(problem, relevant if not no_worst else np.zeros_like(relevant), alpha)
+    worst = _worst(problem, relevant if not no_worst else np.zeros_like(relevant), alpha)
     return LabelTolerance(
         problem.feature_names[own],
         relevant[own],
@@ -338,7 +339,6 @@ def problem_tolerance(
         low[own],
         high[own],
         worst[own],
-        surety[own],
         kind=known.form,
         flips=flips,
         highest=float(crossing.rates[-1]),
@@ -349,7 +349,7 @@ def problem_tolerance(
 
 
 class _Crossing:
-    """Finds, for each feature, the rate of errors at which it is kept in half of the draws."""
+    """Finds, for each feature, the rate of errors up to which it is kept in 95 % of the draws."""
 
     def __init__(
         self, problem: Problem, flips: Flips, tests: QuickTests, asked: NDArray[np.int64], random_state: int
@@ -374,14 +374,14 @@ class _Crossing:
                 supervision = self._problem.supervision.with_errors(float(self.rates[rate]), self._flips, rng)
                 self._kept[rate] += self._tests.kept(self._problem.with_supervision(supervision), rate)[self._asked]
                 self._draws[rate] += 1
-        # where the share of draws that keep a feature, made to fall with the rate, crosses one half
+        # where the share of draws that keep a feature, made to fall with the rate, crosses the wanted one
         seen = np.flatnonzero(self._draws)
         rates, weights = np.append(0.0, self.rates[seen]), np.append(1.0, self._draws[seen])
         found = np.empty(len(self._asked))
         for j in range(len(found)):
             shares = np.append(1.0, self._kept[seen, j] / self._draws[seen])
             falling = isotonic_regression(shares, weights=weights, increasing=False).x
-            found[j] = np.interp(-0.5, -falling, rates)
+            found[j] = np.interp(-_KEPT, -falling, rates)
         low, high = self._bounds()
         edges = np.concatenate([[0.0], self.rates, [self.rates[-1]]])
         return found, edges[low + 1], edges[high + 1]
@@ -389,8 +389,8 @@ class _Crossing:
     def _bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each feature the last rate at which it is surely kept (-1: none) and the first at which it is not."""
         places, draws = np.arange(len(self.rates))[:, None], self._draws[:, None]
-        is_kept = stats.binom.sf(self._kept - 1, draws, 0.5) <= _LEVEL
-        is_out = (stats.binom.cdf(self._kept, draws, 0.5) <= _LEVEL) & ~is_kept
+        is_kept = stats.binom.sf(self._kept - 1, draws, _SURELY) <= _LEVEL
+        is_out = (stats.binom.cdf(self._kept, draws, _KEPT) <= _LEVEL) & ~is_kept
         high = np.where(is_out, places, len(self.rates)).min(axis=0)
         return np.where(is_kept & (places < high), places, -1).max(axis=0), high
 
@@ -408,30 +408,83 @@ class _Crossing:
         return int(open_rates.argmax()) if open_rates.any() else None
 
 
-def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple[Floats, NDArray[Any]]:
-    """The worst case of every relevant feature, and how sure the number is."""
-    worst, surety = np.full(problem.n_features, np.nan), np.full(problem.n_features, "", dtype=object)
+def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> Floats:
+    """The worst case of every relevant feature that the test of its normal scores keeps by itself; NaN for others.
+
+    A feature is kept, whatever the others do, if its p-value is at most alpha / 2 over the number of features. Then it
+    reaches Benjamini and Hochberg's cut alone, and the stricter one of the first feature. In the Cauchy rule, the other
+    tests count at worst as 0.99. This gives the p-value that the test of normal scores must reach.
+    """
+    worst = np.full(problem.n_features, np.nan)
     if not relevant.any():
-        return worst, surety
-    n_classes = problem.supervision.n_classes
-    evidence = Evidence.of(problem).on_normal_scores()
-    scores, below, above, *_ = linear_law(evidence)
-    # the p-value of the test of normal scores with which Benjamini and Hochberg's rule keeps a feature, whatever the
-    # other tests say: in the Cauchy rule, they count at worst as 0.99
-    needed = alpha * relevant.sum() / varying_features(problem).sum() * (SINGLE if has_enough_rows(problem) else 1.0)
-    others = ["linear", "smooth"] if n_classes else ["linear", "smooth", "graph"]
+        return worst
+    classes, evidence = problem.supervision.n_classes, Evidence.of(problem).on_normal_scores()
+    needed = alpha / 2 / varying_features(problem).sum() * (SINGLE if has_enough_rows(problem) else 1.0)
+    others = ["linear", "smooth"] if classes else ["linear", "smooth", "graph"]
     ratio = sum(TEST_WEIGHTS[name] for name in others) / TEST_WEIGHTS["scores"]
     cotangent = (1.0 + ratio) / np.tan(np.pi * needed) - ratio / np.tan(np.pi * CEILING)
     level = float(np.arctan2(1.0, cotangent) / np.pi)
-    cuts = np.nan_to_num(stats.beta.isf(level, below, above), nan=np.inf)
-    asked = np.flatnonzero(relevant & (scores >= cuts))
-    if not n_classes:
-        worst[asked], surety[asked] = smallest_shift(scores[asked], cuts[asked]), "exact"
-        return worst, surety
+
+    law, columns = linear_law(evidence), np.asarray(evidence.columns, dtype=np.float64)
+    # where a few rows decide, small p-values are checked by permutations, and a cut says nothing
+    rank, centred = law.basis.shape[1], columns - columns.mean(axis=0)
+    limits = np.array([most_squares(centred[:, [j]], rank) for j in range(problem.n_features)])
+
+    def cuts_of(*squares: Floats | float) -> Floats:
+        """The largest cut of each feature, for some sums of squared leverages of the target."""
+        cuts = []
+        for one in squares:
+            law = linear_law(evidence, one)
+            cuts.append(np.where(limits < one, np.inf, stats.beta.isf(level, law.below, law.above)))
+        return np.asarray(np.nan_to_num(np.max(cuts, axis=0), nan=np.inf))
+
+    own = float(((law.basis**2).sum(axis=1) ** 2).sum())
+    asked = np.flatnonzero(relevant & (law.scores >= cuts_of(own)))
+    if not len(asked):
+        return worst
+    if not classes:
+        worst[asked] = _shifts(law.scores, own, cuts_of)[asked]
+        return worst
     codes = problem.supervision.codes
+    cuts = _cuts_of_classes(np.bincount(codes, minlength=classes), cuts_of)
     for j in asked:
-        column, cut = np.asarray(evidence.columns[:, j], dtype=np.float64), float(cuts[j])
-        is_two = n_classes == 2
-        found = fewest_flips(column, codes == 1, cut) if is_two else greedy_flips(column, codes, n_classes, cut)
-        worst[j], surety[j] = found
-    return worst, surety
+        worst[j] = fewest_changes(columns[:, j], codes, classes, cuts[:, j])
+    return worst
+
+
+def _cuts_of_classes(sizes: NDArray[np.int64], cuts_of: Callable[..., Floats]) -> Floats:
+    r"""(changes, features): the largest cut that so many changed labels can lead to.
+
+    The squared leverages of classes of :math:`n_c` rows sum to :math:`\sum_c 1 / n_c - (2 C - 1) / n`. With :math:`m`
+    changes, it is largest if the smallest class loses them, and falls by at most
+    :math:`m / (n_{\min} (n_{\min} + 1))`. The cut is taken for 1, 2, 4, ... changes, each for all up to the next.
+    """
+    n, n_classes, least = int(sizes.sum()), len(sizes), int(sizes.min())
+    constant, inverse = (2 * n_classes - 1) / n, float((1.0 / sizes).sum())
+    cuts = [cuts_of(inverse - constant)]
+    while len(cuts) < least:
+        most = min(2 * len(cuts), least) - 1
+        lowest = max(n_classes**2 / n, inverse - most / (least * (least + 1)))
+        highest = inverse - 1 / least + 1 / (least - most)
+        largest = np.maximum(cuts[-1], cuts_of(lowest - constant, highest - constant))
+        cuts += [largest] * (most + 1 - len(cuts))
+    return np.array(cuts)
+
+
+def _shifts(scores: Floats, squares: float, cuts_of: Callable[..., Floats]) -> Floats:
+    r"""The largest shift of the numbers, in standard deviations, that each feature is sure to survive.
+
+    With a shift of :math:`\delta` (root mean square), the fourth root of the sum of squared leverages lies between
+    :math:`(\ell - \delta) / (1 + \delta)` and :math:`(\ell + \delta) / (1 - \delta)`, by the triangle inequality for
+    the norms of order 2 and 4. So the cut depends on the shift; the largest shift that does not reach its own cut is
+    found by halving.
+    """
+    length = squares**0.25
+    low, high = np.zeros(len(scores)), smallest_shift(scores, cuts_of(squares))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        fewest = (np.maximum(0.0, length - middle) / (1 + middle)) ** 4
+        most = np.minimum(1.0, (length + middle) / np.maximum(1 - middle, 1e-9)) ** 4
+        is_safe = smallest_shift(scores, cuts_of(fewest, most)) >= middle
+        low, high = np.where(is_safe, middle, low), np.where(is_safe, high, middle)
+    return low

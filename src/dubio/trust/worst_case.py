@@ -1,30 +1,19 @@
-"""The fewest changed labels that push a feature out, with the cut on its score held fixed."""
+"""How many changed labels a feature is sure to survive: with fewer, the linear test alone keeps it."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
-
-#: Certainty of a count: it is exact, no smaller count is possible, or no larger count is needed.
-Surety = Literal["exact", "at least", "at most"]
 
 #: Subsets looked at, at most, to decide whether some sum lies between two limits.
 _MOST_SUBSETS = 20_000
 
 
-class WorstCase(NamedTuple):
-    """The smallest number of changed labels that pushes a feature out."""
-
-    changes: int
-    surety: Surety
-
-
-def fewest_flips(values: NDArray[np.floating], second: NDArray[np.bool_], cut: float) -> WorstCase:
-    r"""The smallest number of labels of two classes whose change brings the linear :math:`R^2` below ``cut``.
+def fewest_flips(values: NDArray[np.floating], second: NDArray[np.bool_], cuts: ArrayLike) -> int:
+    r"""The smallest number :math:`m` of labels of two classes whose change brings the linear :math:`R^2` below
+    :math:`c_m`.
 
     With centred values :math:`f`, class size :math:`k` and class sum :math:`S` of the second class,
 
@@ -34,20 +23,22 @@ def fewest_flips(values: NDArray[np.floating], second: NDArray[np.bool_], cut: f
     The new :math:`k` is then known, and the sum nearest to zero, or beyond it, comes from the :math:`a` largest values
     of one class and the :math:`b` smallest of the other. All :math:`a + b = m` are tried, for :math:`m = 0, 1, ...`.
     Where the extreme sum passes zero and leaves the interval on the other side, sums between the extremes are
-    looked at; this is rare, and if it takes too long the count is marked "at least".
+    looked at; this is rare. If it takes too long, the count is the smallest that was not decided: no smaller number is
+    enough.
 
-    If a class loses all of its rows, no feature can be tested, and :math:`R^2` counts as 0.
+    ``cuts`` has one cut for each number of changes, the last for all larger ones; or one for all. If a class loses all
+    of its rows, no feature can be tested, and :math:`R^2` counts as 0.
 
     Examples
     --------
     >>> import numpy as np
     >>> from dubio.trust.worst_case import fewest_flips
     >>> fewest_flips(np.array([1.0, 2.0, 3.0, 7.0, 8.0, 9.0]), np.arange(6) >= 3, 0.5)
-    WorstCase(changes=1, surety='exact')
+    1
     """
-    f = _centred(values)
+    f, cuts = _centred(values), np.atleast_1d(np.asarray(cuts, dtype=np.float64))
     if not f.any():
-        return WorstCase(0, "exact")
+        return 0
     n = len(f)
     if f[second].sum() < 0:
         f = -f
@@ -60,18 +51,30 @@ def fewest_flips(values: NDArray[np.floating], second: NDArray[np.bool_], cut: f
     for m in range(min(n_leaving, n_entering) + 1):
         a = np.arange(max(0, m - n_entering), min(m, n_leaving) + 1)
         size = n_leaving - 2 * a + m
-        limit = np.sqrt(cut * total * size * (n - size) / n)
+        limit = np.sqrt(cuts[min(m, len(cuts) - 1)] * total * size * (n - size) / n)
         nearest = start - taken[a] + added[m - a]
         if ((np.abs(nearest) < limit) | (size == 0) | (size == n)).any():
-            return WorstCase(m, "exact")
+            return m
         for i in np.flatnonzero(nearest <= -limit):
             n_left = int(a[i])
             found = _some_sum_between(-leaving, entering, n_left, m - n_left, -limit[i] - start, limit[i] - start)
-            if found is None:  # nothing smaller than m does, and m itself is not decided
-                return WorstCase(m, "at least")
-            if found:
-                return WorstCase(m, "exact")
+            if found is not False:  # nothing smaller than m does; m does, or is not decided
+                return m
     raise AssertionError("a class without rows explains nothing")
+
+
+def fewest_changes(values: NDArray[np.floating], codes: NDArray[np.int64], n_classes: int, cuts: ArrayLike) -> int:
+    r"""With fewer changed labels than this, the :math:`R^2` of any number of classes is not below its cut.
+
+    Two classes: :func:`fewest_flips`. More: to join all classes but one lowers :math:`R^2`, and :math:`m` changed
+    labels change at most :math:`m` of "this class or not". So a feature survives what it survives as a feature of any
+    one class against the others, by the cuts of all classes. If a class may lose all of its rows, nothing is known.
+    """
+    one = range(1, 2) if n_classes == 2 else range(n_classes)
+    return min(
+        int(np.bincount(codes, minlength=n_classes).min()),
+        max(fewest_flips(values, codes == c, cuts) for c in one),
+    )
 
 
 def _centred(values: NDArray[np.floating]) -> Floats:
@@ -109,46 +112,6 @@ def _some_sum_between(one: Floats, other: Floats, n_one: int, n_other: int, low:
             if j + from_other < len(other):
                 waiting.append((so_far, len(one), 0, j + 1, from_other))
     return False
-
-
-def greedy_flips(values: NDArray[np.floating], codes: NDArray[np.int64], n_classes: int, cut: float) -> WorstCase:
-    r"""An upper bound of the same number for any number of classes: again and again, change the label that lowers
-    :math:`R^2` most.
-
-    :math:`R^2 = \sum_k S_k^2 / n_k / \sum_i f_i^2` with centred values, class sums and class sizes. The effect of every
-    single change is known in closed form.
-    """
-    f = _centred(values)
-    if not f.any():
-        return WorstCase(0, "exact")
-    total = float((f**2).sum())
-    given, codes = codes, codes.copy()
-    sizes = np.bincount(codes, minlength=n_classes).astype(np.float64)
-    sums: Floats = np.bincount(codes, f, minlength=n_classes).astype(np.float64)
-    rows = np.arange(len(f))
-    while _part(sums, sizes).sum() >= cut * total:
-        parts = _part(sums, sizes)
-        leave = _part(sums[codes] - f, sizes[codes] - 1) - parts[codes]
-        enter = _part(sums + f[:, None], sizes + 1) - parts
-        change = leave[:, None] + enter
-        change[rows, codes] = np.inf
-        row, new = np.unravel_index(int(change.argmin()), change.shape)
-        if change[row, new] >= 0:  # no single change helps: give all rows to the largest class
-            codes[:] = sizes.argmax()
-            break
-        old = codes[row]
-        sums[old] -= f[row]
-        sums[new] += f[row]
-        sizes[old] -= 1
-        sizes[new] += 1
-        codes[row] = new
-    changes = int((codes != given).sum())
-    return WorstCase(changes, "exact" if changes == 0 else "at most")
-
-
-def _part(sums: Floats, sizes: Floats) -> Floats:
-    """Contribution of each class to the sum of squares that the classes explain; an empty class adds nothing."""
-    return np.divide(sums**2, sizes, out=np.zeros(np.broadcast(sums, sizes).shape), where=sizes > 0)
 
 
 def smallest_shift(r2: NDArray[np.floating], cut: NDArray[np.floating]) -> Floats:

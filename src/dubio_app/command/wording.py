@@ -203,7 +203,7 @@ def tolerance_columns(found: Any) -> list[Note]:
     if found.no_worst:
         notes.append(note("no worst", why=found.no_worst))
     elif any(map(math.isfinite, found.worst)):  # if no feature passes the linear test, the column is not shown
-        notes.append(note(f"worst case {found.kind}{' at most' if 'at most' in found.surety else ''}"))
+        notes.append(note(f"worst case {found.kind}"))
     return notes
 
 
