@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest
@@ -15,12 +17,15 @@ from dubio import (
     ConstraintScore,
     FeatureSelector,
     FisherScore,
+    InputError,
     LaplacianScore,
     SupervisedLaplacianScore,
     WeightedLaplacianScore,
     stability,
 )
+from dubio.findings import how_sure
 from dubio.simulate import unsure_annotator
+from dubio.trust.forecast import forecast_of
 from dubio.trust.resampling import nogueira_index
 from tests import naive
 
@@ -29,8 +34,12 @@ subsets = st.tuples(st.integers(2, 12), st.integers(1, 8)).flatmap(lambda shape:
 
 @given(subsets)
 def test_nogueira_index_is_the_literal_one_and_bounded(Z):
+    if not Z.any():
+        with pytest.raises(InputError, match="nothing to compare"):
+            nogueira_index(Z)
+        return
     found = nogueira_index(Z)
-    if 0 < Z.sum() < Z.size:
+    if Z.sum() < Z.size:
         assert found.value == pytest.approx(naive.nogueira_index(Z.astype(float)), abs=1e-12)
     else:
         assert found == (1.0, 1.0, 1.0)
@@ -42,6 +51,7 @@ def test_nogueira_index_is_the_literal_one_and_bounded(Z):
 def test_nogueira_index_knows_no_order(Z, seed):
     rng = np.random.default_rng(seed)
     shuffled = Z[rng.permutation(len(Z))][:, rng.permutation(Z.shape[1])]
+    assume(Z.any())
     np.testing.assert_allclose(nogueira_index(Z), nogueira_index(shuffled), atol=1e-12)
 
 
@@ -54,6 +64,66 @@ def test_interval_of_the_index_covers_the_truth():
     intervals = [nogueira_index(rng.uniform(size=(60, 6)) < p) for _ in range(200)]
     covered = np.mean([i.low <= truth <= i.high for i in intervals])
     assert covered >= 0.90  # 95 % asked for, three standard errors less
+
+
+def _simulated(rng, truth, tested):
+    """A table with these true statistics: its resamples, and the agreement and the shares of fresh samples."""
+    line, share, n_features = 3.0, 0.632, len(truth)
+
+    def keep(values):
+        if tested:
+            return np.abs(values) > line
+        return values >= np.sort(values, axis=1)[:, [-5]]
+
+    fresh = keep(truth + rng.normal(size=(400, n_features)))
+    whole = truth + rng.normal(size=n_features)
+    values = np.sqrt(share) * whole + np.sqrt(1 - share) * rng.normal(size=(40, n_features))
+    selected = keep(values)
+    rankings = np.argsort(np.argsort(-values, axis=1), axis=1) + 1
+    found = forecast_of(selected, rankings, share, np.abs(values) if tested else None)
+    return found, nogueira_index(selected).value, nogueira_index(fresh).value, selected.mean(axis=0), fresh.mean(axis=0)
+
+
+@pytest.mark.parametrize("tested", [True, False])
+def test_the_forecast_holds_what_fresh_samples_do_and_resamples_do_not(tested):
+    rng = np.random.default_rng(36)
+    truth = np.concatenate([np.linspace(1.5, 5.5, 12), np.zeros(12)])
+    inside, apart, resampled, shares, often = [], [], [], [], []
+    for _ in range(60):
+        found, among, fresh, kept, will = _simulated(rng, truth, tested)
+        inside.append(found.low <= fresh <= found.high)
+        apart.append(found.agreement - fresh)
+        resampled.append(among - fresh)
+        shares.append(found.frequency - will)
+        often.append(kept - will)
+    assert np.mean(inside) >= 0.85
+    assert abs(np.mean(apart)) < 0.06
+    assert np.mean(resampled) > np.mean(apart) + 0.025, "resamples agree more than fresh samples do"
+    if tested:  # resamples have fewer rows: true features fall below the line
+        assert abs(np.mean(shares)) < 0.04 < -np.mean(often)
+
+
+@pytest.mark.filterwarnings("ignore:X has no feature")
+def test_nothing_kept_is_said_and_never_called_stable():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
+    found = stability(FeatureSelector("linear_r2"), X, y, n_draws=4)
+    if not found.selected.any():
+        assert found.index is None and found.forecast is None
+        assert "nothing was kept" in str(found) and "1.00" not in str(found) + repr(found)
+    none = replace(found, selected=np.zeros((4, 4), dtype=bool), index=None, forecast=None, frequency=np.zeros(4))
+    assert str(none).endswith("nothing was kept.") and "1.00" not in repr(none)
+
+
+def test_a_feature_that_is_seldom_kept_is_named():
+    X, y = _table()
+    selector = FisherScore(n_features_to_select=3).fit(X, y)
+    sure = stability(selector, X, y, n_draws=12)
+    seldom = replace(sure, forecast=sure.forecast._replace(frequency=np.array([1.0, 0.9, 0.2, 0.2, 0.2])))
+    said = " ".join(map(str, how_sure(selector.to_ranking(), None, seldom)))
+    weak = [name for name in selector.get_feature_names_out() if name not in ("a", "b")]
+    assert f"a fresh sample would keep {weak[0]} less often than not" in said
+    assert "very stable" not in said and "confidence" not in said and "too hopeful" in said
 
 
 @pytest.mark.parametrize("bad", [[[True, False]], [True, False], np.zeros((3, 0)), [[0.5, 1.0], [1.0, 0.0]]])

@@ -463,7 +463,8 @@ def _stability_call(rng: Rng) -> Call:
         options["groups"] = groups(rng, table.n_rows or 5)
 
     def check(sure: Any) -> None:
-        if not ((sure.frequency >= 0) & (sure.frequency <= 1)).all() or np.isnan(sure.index.value):
+        index = 1.0 if sure.index is None else sure.index.value
+        if not ((sure.frequency >= 0) & (sure.frequency <= 1)).all() or np.isnan(index):
             raise Broken("frequencies lie between 0 and 1", str(sure.frequency))
         sure.to_frame()
 

@@ -197,10 +197,13 @@ def how_sure(ranking: Ranking, alpha: float | None, stability: Any = None) -> It
         some = int(stability.selected.any(axis=1).sum())
         yield note("sometimes kept" if some else "never kept", some=some, **facts)
     else:
-        index = stability.index
-        how = "barely" if index.value < 0.4 else "moderately" if index.value < 0.75 else "very"
-        value, low, high = (f"{round(number, 2) + 0.0:.2f}" for number in (index.value, index.low, index.high))
-        yield note("stability", how=how, index=value, low=low, high=high, **facts)  # never "-0.00"
+        if stability.index is None:
+            yield note("never kept", **facts)
+            return
+        yield stability.agreement()
+        often = stability.frequency if stability.forecast is None else stability.forecast.frequency
+        if (few := ranking.support & (often < 0.5)).any():
+            yield note("unstable features", names=ranking.names[few].tolist())
 
 
 def note_on_evaluation(evaluation: Any, model: str, chosen: str = "selected") -> Note:

@@ -361,10 +361,16 @@ SENTENCES: dict[str, str] = {
     "tested": "each feature was tested against chance, alone and together with others; about {alpha:g} % of the "
     "related features may be there by chance",
     "all kept": "when the data are resampled, only the order can change: every feature is kept",
-    "never kept": "when {resampled} {draws} times, no feature was kept in any of them",
+    "never kept": "when {resampled} {draws} times, nothing was kept",
     "sometimes kept": "when {resampled} {draws} times, a feature was kept in {some} of them",
-    "stability": "the choice is {how} stable: when {resampled} {draws} times, the stability index was {index} "
-    "(interval {low} to {high}; 1 means always the same features, 0 means no better than chance)",
+    "forecast": "selections from fresh samples of this size should agree to {forecast} (forecast; {low} to {high} nine "
+    "times in ten; 1 means always the same features, 0 no better than chance). When {resampled} {draws} times, the "
+    "selections agreed to {agreement}, which is too hopeful: they share rows",
+    "agreement of resamples": "when {resampled} {draws} times, the selections agreed to {agreement} (1 means always "
+    "the same features, 0 no better than chance)",
+    "often kept": "kept in most draws, {n} of {of} {of:feature|features}: {names}",
+    "seldom kept": "no feature was kept in most draws",
+    "unstable features": "of those kept, a fresh sample would keep {names} less often than not",
     "resampled bootstrap": "rows were drawn again",
     "resampled subsample": "two thirds of the rows were drawn",
     "resampled labels": "the labels were drawn again from their probabilities",
@@ -624,6 +630,7 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "rank from": ("rank from", "low end of its rank interval"),
     "rank to": ("rank to", "high end of its rank interval"),
     "kept in": ("kept in", "share of the resamples in which it is kept"),
+    "fresh": ("fresh samples", "forecast of the share of fresh samples of this size that keep it"),
     "row": ("row", "counted from 1"),
     "given label": ("given label", ""),
     "suggested": ("suggested label", "the other class that the models prefer"),

@@ -16,7 +16,7 @@ from scipy.stats import norm
 from sklearn.base import clone
 
 from dubio.checks import Interval, check_parameters, seed_of
-from dubio.errors import InputError, InputTypeError, counted, listed, require_choice
+from dubio.errors import InputError, InputTypeError, counted, require_choice
 from dubio.kernels.threads import resolve_threads
 from dubio.problem import Problem
 from dubio.progress import advance, listener_of, listening
@@ -26,13 +26,16 @@ from dubio.table.rows import groups_of_rows, most_frequent_codes, number_of_rows
 from dubio.target.knowledge import Supervision
 from dubio.target.pairs import Pairs
 from dubio.target.reader import read_supervision
+from dubio.trust.forecast import Forecast, forecast_of
+from dubio.words import Note, note, paragraph, say, sentence
 
 Rows = NDArray[np.int64]
 Resample = Literal["auto", "bootstrap", "subsample", "labels", "pairs"]
 #: Share of the rows in a subsample: the same as the share of distinct rows in a bootstrap sample.
 _SHARE = 0.632
-#: What is drawn, in words.
-_DRAWN = {"bootstrap": "rows (bootstrap)", "subsample": "rows", "labels": "labels", "pairs": "pairs"}
+#: What can be drawn; and of draws of rows, the share of different rows in them (None: with replacement).
+_DRAWN = ("bootstrap", "subsample", "labels", "pairs")
+_SHARES = {"bootstrap": None, "subsample": _SHARE}
 #: Features shown in a notebook.
 _SHOWN = 20
 #: Valid values of the parameters that are not checked elsewhere.
@@ -43,7 +46,7 @@ _VALID: dict[str, list[Any]] = {
 
 
 class NogueiraIndex(NamedTuple):
-    """Stability of subsets, with a confidence interval."""
+    """Agreement of subsets, with an asymptotic interval for infinitely many subsets drawn in the same way."""
 
     value: float
     low: float
@@ -64,9 +67,14 @@ class Stability:
     rank_low, rank_median, rank_high : array (n_features,)
         Quantiles of the ranks; a share ``confidence`` of the draws lies between low and high.
     frequency : array (n_features,)
-        Share of the draws that kept the feature.
-    index : NogueiraIndex
-        1: always the same features; 0: no more similar than by chance.
+        Share of the draws that kept the feature. Resamples share rows, and have fewer different ones than the table: a
+        fresh sample may keep a feature more often, or less.
+    index : NogueiraIndex or None
+        Agreement of the resamples. 1: always the same features; 0: no more similar than by chance. It is higher than
+        that of fresh samples. None if nothing was kept.
+    forecast : Forecast or None
+        What fresh samples of the same size will keep (:func:`dubio.trust.forecast.forecast_of`). None if nothing was
+        kept, or if no rows were drawn.
     resample : str
         What was resampled.
     confidence : float
@@ -79,9 +87,10 @@ class Stability:
     rank_median: NDArray[np.float64]
     rank_high: NDArray[np.float64]
     frequency: NDArray[np.float64]
-    index: NogueiraIndex
+    index: NogueiraIndex | None
     resample: str
     confidence: float
+    forecast: Forecast | None = None
 
     def to_frame(self) -> Any:
         """One row per feature, those kept most often first (needs pandas)."""
@@ -89,6 +98,8 @@ class Stability:
 
         fields = ("rank_low", "rank_median", "rank_high", "frequency")
         table = pd.DataFrame({"feature": self.names, **{name: getattr(self, name) for name in fields}})
+        if self.forecast is not None:
+            table["fresh"] = self.forecast.frequency
         return table.iloc[self._most_often_first].reset_index(drop=True)
 
     @property
@@ -100,19 +111,30 @@ class Stability:
         if not self.selected.any():
             return f"<Stability over {draws} draws: nothing kept in any of them>"
         features = counted(len(self.names), "feature")
-        return f"<Stability {self.index.value:.2f} over {draws} draws: {often} of {features} kept in most of them>"
+        agree = "" if self.index is None else f"agreement of resamples {self.index.value:.2f}, "
+        return f"<Stability over {draws} draws: {agree}{often} of {features} kept in most of them>"
 
     def __str__(self) -> str:
-        index, order = self.index, self._most_often_first
-        if not self.selected.any():
-            drawn = f"{len(self.rankings)} draws of {_DRAWN[self.resample]}"
-            return f"Stability over {drawn}: nothing was kept in any of them."
-        often = [f"{self.names[j]} ({100 * self.frequency[j]:.0f} %)" for j in order if self.frequency[j] > 0.5]
-        return (
-            f"Stability {index.value:.2f} ({index.low:.2f} to {index.high:.2f}) over {len(self.rankings)} draws of "
-            f"{_DRAWN[self.resample]}; 1 is always the same features, 0 is chance. "
-            f"Kept in most draws, {len(often)} of {counted(len(self.names), 'feature')}: {listed(often) or 'none'}."
-        )
+        facts: dict[str, Any] = {"resampled": say(f"resampled {self.resample}"), "draws": len(self.rankings)}
+        if self.index is None:
+            return sentence(note("never kept", **facts))
+        often = [
+            f"{self.names[j]} ({100 * self.frequency[j]:.0f} %)"
+            for j in self._most_often_first
+            if self.frequency[j] > 0.5
+        ]
+        kept = note("often kept", n=len(often), of=len(self.names), names=often) if often else note("seldom kept")
+        return paragraph([self.agreement(), kept])
+
+    def agreement(self) -> Note:
+        """How far selections agree: those of fresh samples, if the resamples tell; else those of the resamples."""
+        assert self.index is not None
+        facts: dict[str, Any] = {"resampled": say(f"resampled {self.resample}"), "draws": len(self.rankings)}
+        facts["agreement"] = f"{round(self.index.value, 2) + 0.0:.2f}"  # never "-0.00"
+        if self.forecast is None:
+            return note("agreement of resamples", **facts)
+        ends = {"forecast": self.forecast.agreement, "low": self.forecast.low, "high": self.forecast.high}
+        return note("forecast", **facts, **{name: f"{end:.2f}" for name, end in ends.items()})
 
     def _repr_html_(self) -> str:
         table = self.to_frame()
@@ -173,7 +195,7 @@ def stability(
     Returns
     -------
     Stability
-        Ranks and frequencies with their intervals, and the stability index.
+        Ranks and frequencies, the agreement of the resamples, and a forecast for fresh samples.
 
     Examples
     --------
@@ -242,11 +264,21 @@ def _stability(
         for one in work:
             fitted.append(one)
             advance("resamples", len(fitted), n_draws)
-    rankings, selected = (np.array(parts) for parts in zip(*fitted, strict=True))
+    rankings, selected = (np.array([one[part] for one in fitted]) for part in (0, 1))
+    of_tests = [one[2] for one in fitted if one[2] is not None]
+    statistics = np.array(of_tests) if len(of_tests) == n_draws else None
     tail = (1 - confidence) / 2
     low, median, high = np.quantile(rankings, [tail, 0.5, 1 - tail], axis=0)
-    index = nogueira_index(selected[:, judged], confidence=confidence)
-    return Stability(names, rankings, selected, low, median, high, selected.mean(axis=0), index, kind, confidence)
+    among = selected[:, judged]
+    index = nogueira_index(among, confidence=confidence) if selected.any() else None
+    frequency, forecast = selected.mean(axis=0), None
+    if selected.any() and kind in _SHARES:
+        of_judged = None if statistics is None else statistics[:, judged]
+        found = forecast_of(among, rankings[:, judged], _SHARES[kind], of_judged)
+        fresh = np.array(frequency)
+        fresh[judged] = found.frequency
+        forecast = found._replace(frequency=fresh)
+    return Stability(names, rankings, selected, low, median, high, frequency, index, kind, confidence, forecast)
 
 
 def nogueira_index(selected: ArrayLike, *, confidence: float = 0.95) -> NogueiraIndex:
@@ -256,7 +288,7 @@ def nogueira_index(selected: ArrayLike, *, confidence: float = 0.95) -> Nogueira
               {\frac{\bar k}{d} (1 - \frac{\bar k}{d})},
 
     where :math:`\hat p_f` is the share of subsets with feature f and :math:`\bar k` is the mean size. If every subset
-    has all features, or none has any, nothing can vary, and the index is 1.
+    has all features, nothing can vary, and the index is 1. If none has any, there is nothing to compare: an error.
 
     Parameters
     ----------
@@ -279,6 +311,8 @@ def nogueira_index(selected: ArrayLike, *, confidence: float = 0.95) -> Nogueira
         raise InputError("selected", f"has shape {Z.shape}", "give one row for each of two or more subsets")
     if not np.isin(Z, (0.0, 1.0)).all():
         raise InputError("selected", "holds values other than True and False")
+    if not Z.any():
+        raise InputError("selected", "keeps no feature in any subset", "there is nothing to compare")
     M, d = Z.shape
     share = Z.mean(axis=0)
     sizes = Z.sum(axis=1)
@@ -314,8 +348,8 @@ def _fit_draw(
     groups: Rows | None,
     kind: str,
     seed: np.random.SeedSequence,
-) -> tuple[Rows, NDArray[np.bool_]]:
-    """The ranking of a selector fitted to one draw, and what it keeps."""
+) -> tuple[Rows, NDArray[np.bool_], NDArray[np.float64] | None]:
+    """The ranking of a selector fitted to one draw, what it keeps, and the statistics of the tests that decide so."""
     rng, rows = np.random.default_rng(seed), None
     if kind == "labels":
         supervision = supervision.drawn(rng)
@@ -326,15 +360,18 @@ def _fit_draw(
     else:
         rows = _draw_rows(supervision.strata, groups, kind == "bootstrap", rng)
     fitted = fit(kind, rows, supervision)
-    support = np.asarray(fitted.get_support(), dtype=bool)
+    support, statistics = np.asarray(fitted.get_support(), dtype=bool), None
     if hasattr(fitted, "to_ranking"):  # a feature that is only handed on is not kept
-        support = fitted.to_ranking().without_handed_on().support
+        ranking = fitted.to_ranking().without_handed_on()
+        support = ranking.support
+        if ranking.n_relevant == support.sum() and "pvalue" in ranking.extras:  # tests decide what is kept
+            statistics = norm.isf(np.maximum(ranking.extras["pvalue"], 1e-300) / 2)
     if getattr(fitted, "ranking_", None) is not None:
-        return np.asarray(fitted.ranking_), support
+        return np.asarray(fitted.ranking_), support, statistics
     if getattr(fitted, "scores_", None) is None:
-        return np.where(support, 1, 2), support
+        return np.where(support, 1, 2), support, statistics
     scores = np.nan_to_num(np.asarray(fitted.scores_, dtype=np.float64), nan=-np.inf)
-    return rank_scores(scores, lower_is_better=False), support
+    return rank_scores(scores, lower_is_better=False), support, statistics
 
 
 def _fit_problem(selector: Any, problem: Problem, kind: str, rows: Rows | None, supervision: Supervision) -> Any:

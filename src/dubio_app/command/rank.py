@@ -24,8 +24,7 @@ from dubio_app.whole_files import write_whole
 _NARROW = 80  # letters: on a terminal with fewer, some columns are left out
 #: What the columns of the table are called, if not by their own names.
 _LABELS = {"kept": "line", "qvalue": "q", "rank_low": "rank from", "rank_high": "to", "frequency": "kept in"}
-_LABELS["q_truth"] = "q (truth)"
-_LABELS["worst_case"] = "worst case"
+_LABELS |= {"q_truth": "q (truth)", "worst_case": "worst case", "fresh": "fresh samples"}
 #: Columns that are only in CSV and JSON.
 _NOT_PRINTED = {"rank_median", "pvalue", "relevant", "sufficient", "kept", "tolerance_low", "tolerance_high"}
 _NOT_PRINTED |= {"p_truth"}
@@ -110,6 +109,8 @@ def rows_of(run: Run) -> Rows:
     if run.stability is not None:
         for name in ("rank_low", "rank_median", "rank_high", "frequency"):
             frame[name] = getattr(run.stability, name)[order]
+        if run.stability.forecast is not None:
+            frame["fresh"] = run.stability.forecast.frequency[order]
     return records(frame)[: run.findings.ranking.n_ranked]
 
 
@@ -162,10 +163,7 @@ def _content(run: Run, ranking: Any, rows: Rows) -> dict[str, Any]:
         "features": rows,
     }
     if run.stability is not None:
-        index, draws = run.stability.index, len(run.stability.rankings)
-        ends = {"index": index.value, "low": index.low, "high": index.high}
-        empty = not run.stability.selected.any()  # no draw kept anything: nothing is stable then
-        content["stability"] = {**(dict.fromkeys(ends) if empty else ends), "draws": draws}
+        content["stability"] = _agreement(run.stability)
     if run.corrected is not None:
         content["corrections"] = run.corrected.record()
     if run.evaluation is not None:
@@ -206,13 +204,22 @@ def print_ranking(
     output.print_table(title, columns, shown, text)
 
 
+def _agreement(stability: Any) -> dict[str, Any]:
+    """The agreement of the resamples, and the forecast for fresh samples."""
+    found, forecast = stability.index, stability.forecast
+    agreement = {"index": None if found is None else found.value, "draws": len(stability.rankings)}
+    if forecast is not None:
+        agreement["forecast"] = {"value": forecast.agreement, "low": forecast.low, "high": forecast.high}
+    return agreement
+
+
 def _shown(name: str, row: dict[str, Any], ranking: Any) -> Any:
     value = row[name]
     if name == "kept":
         return ranking.line_of(int(ranking.order[row["rank"] - 1]))
     if value is None:
         return None
-    if name in ("frequency", "tolerance"):
+    if name in ("frequency", "fresh", "tolerance"):
         return f"{100 * value:.0f} %"
     if name == "worst_case" and value == int(value):
         return int(value)

@@ -97,6 +97,8 @@ def feature_table(findings: Findings) -> dict[str, Any]:
         ranks = {"rank from": sure.rank_low, "rank to": sure.rank_high}
         columns += [_numbers(key, np.round(ends[order])) for key, ends in ranks.items()]
         columns.append(_numbers("kept in", 100 * sure.frequency[order], 3, "percent"))
+        if sure.forecast is not None:
+            columns.append(_numbers("fresh", 100 * sure.forecast.frequency[order], 2, "percent"))
     return {"noun": "features", "columns": columns}
 
 
