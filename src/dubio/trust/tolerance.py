@@ -105,6 +105,8 @@ _KEPT_WITH = {
     "numbers": "kept with up to {} gross errors",
 }
 #: What a feature survives at worst, by what is known, or by how sure the number is.
+#: What it survives at worst, for kinds that are no classes.
+_SURVIVES = {"numbers": "survives any shift of {worst:.2f} standard deviations (root mean square)"}
 
 
 @dataclass(frozen=True)
@@ -195,11 +197,11 @@ class LabelTolerance:
         worst = self.worst[feature]
         if not np.isfinite(worst):
             return ""
-        if self.kind == "numbers":
-            return f"survives any shift of {worst:.2f} standard deviations (root mean square)"
-        if worst <= 1:
-            return "one chosen label may push it out"
-        return f"survives any {counted(int(worst) - 1, 'wrong label')} of {self.n_labelled}"
+        wrong = counted(max(0, int(worst) - 1), "wrong label")
+        survives = _SURVIVES.get(
+            self.kind, "survives any {wrong} of {of}" if worst > 1 else "one label may push it out"
+        )
+        return survives.format(worst=worst, wrong=wrong, of=self.n_labelled)
 
 
 @documented
