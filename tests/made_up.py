@@ -22,4 +22,4 @@ def made_up_stability(n_features: int, names: Any, n_draws: int = 10) -> Stabili
 def made_up_tolerance(random: np.ndarray, low: np.ndarray, high: np.ndarray, names: str = "abc") -> LabelTolerance:
     worst = np.full(len(random), 3.0)
     named = np.array(list(names)[: len(random)], dtype=object)
-    return LabelTolerance(named, worst > 0, random, low, high, worst, worst, "hard", "uniform", 0.5, 50, 9)
+    return LabelTolerance(named, worst > 0, random, low, high, worst, "hard", "uniform", 0.5, 50, 9)

@@ -73,8 +73,9 @@ def test_a_stability_and_a_tolerance(table):
     X = X.set_axis(list(HOSTILE), axis=1).reset_index(drop=True)
     sure = stability(FisherScore(n_features_to_select=2), X, given, n_draws=6)
     often = (sure.frequency > 0.5).sum()
-    assert repr(sure) == f"<Stability {sure.index.value:.2f} over 6 draws: {often} of 3 features kept in most of them>"
-    assert "over 6 draws of rows; 1 is always the same features" in str(sure) and len(str(sure)) < 300
+    agree = f"agreement of resamples {sure.index.value:.2f}"
+    assert repr(sure) == f"<Stability over 6 draws: {agree}, {often} of 3 features kept in most of them>"
+    assert "drawn 6 times" in str(sure) and "1 means always the same features" in str(sure) and len(str(sure)) < 500
     best = sure.to_frame()["feature"][0]
     assert f"Kept in most draws, {often} of 3 features: {best} (" in str(sure)
     found = label_tolerance(X, given)
