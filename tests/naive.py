@@ -1270,3 +1270,44 @@ def krippendorff(values, squared):
     observed = sum(squared(a, b) / (len(row) - 1) for row in rows for a, b in itertools.permutations(row, 2))
     expected = sum(squared(a, b) for a, b in itertools.permutations(every, 2))
     return 1 - (observed / len(every)) / (expected / (len(every) * (len(every) - 1)))
+
+
+def concordance(x, low, high, weights=None):
+    """Literal C-index: of all pairs of rows of which one is surely higher, those in which it has the larger x."""
+    n = len(x)
+    weights = [1.0] * n if weights is None else weights
+    above = below = 0.0
+    for i in range(n):
+        for j in range(n):
+            both_known = low[i] == high[i] and low[j] == high[j]
+            if i == j or not low[i] >= high[j] or (both_known and low[i] == low[j]):
+                continue
+            pair = weights[i] * weights[j]
+            below += pair
+            above += pair * (1.0 if x[i] > x[j] else 0.5 if x[i] == x[j] else 0.0)
+    return above / below
+
+
+def soft_concordance(x, P, weights):
+    """The same of classes with an order, whose memberships are probabilities."""
+    n, k = P.shape
+    above = below = 0.0
+    for i in range(n):
+        for j in range(n):
+            for a in range(k):
+                for b in range(a) if i != j else ():
+                    pair = weights[i] * weights[j] * P[i, a] * P[j, b]  # row i is higher
+                    below += pair
+                    above += pair * (1.0 if x[i] > x[j] else 0.5 if x[i] == x[j] else 0.0)
+    return above / below
+
+
+def jackknife_error(x, low, high):
+    """The standard error of the C-index by leaving out each row."""
+    n = len(x)
+    without = []
+    for i in range(n):
+        rest = [j for j in range(n) if j != i]
+        without.append(concordance([x[j] for j in rest], [low[j] for j in rest], [high[j] for j in rest]))
+    mean = sum(without) / n
+    return math.sqrt((n - 1) / n * sum((one - mean) ** 2 for one in without))

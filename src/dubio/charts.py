@@ -129,7 +129,9 @@ def spans(rows: Floats, low: Floats, high: Floats) -> Marks:
 
 
 def ranking_chart(ranking: Ranking, shown: Integers, stability: Any = None, *, from_worst: bool = False) -> Chart:
-    """Bars of the scores; beside them the interval and the median of the rank when resampled.
+    """Bars of the scores; beside them the effects, and the interval and the median of the rank when resampled.
+
+    The scores of a search are places: they are only drawn where there is nothing else.
 
     With ``from_worst``, the best feature shown has a full bar and the worst none, whether low or high is good.
     """
@@ -144,7 +146,11 @@ def ranking_chart(ranking: Ranking, shown: Integers, stability: Any = None, *, f
         ends, labels = scores, []
         low, high = (float(end(np.nan_to_num(scores), initial=0.0)) for end in (np.min, np.max))
         across = Axis(low, high, _score_axis(ranking))
-    panels = [Panel(across, [bars(rows, ends, roles, labels=labels, titles=titles)])]
+    panels = (
+        [] if ranking.scores_are_places else [Panel(across, [bars(rows, ends, roles, labels=labels, titles=titles)])]
+    )
+    if "effect" in ranking.extras:
+        panels.append(_effects_panel(ranking, shown, roles))
     if stability is not None:
         low, median, high = stability.rank_low[shown], stability.rank_median[shown], stability.rank_high[shown]
         found = zip(names, low, median, high, strict=True)
@@ -155,6 +161,18 @@ def ranking_chart(ranking: Ranking, shown: Integers, stability: Any = None, *, f
     what = f"The best {len(shown)} of {ranking.n_ranked} features" if len(shown) < ranking.n_ranked else "All features"
     title, said = f"{what}, in the order of their ranks", "Bars show the score; kept features are drawn darker."
     return Chart(title, panels, said, names, ["left" if role == "left" else "kept" for role in roles])
+
+
+def _effects_panel(ranking: Ranking, shown: Integers, roles: Sequence[str]) -> Panel:
+    """The concordance of each feature with its interval, and a line where it is nothing."""
+    rows = np.arange(float(len(shown)))
+    middle, low, high = (ranking.extras[f"effect{end}"][shown] for end in ("", "_low", "_high"))
+    names = [str(ranking.names[j]) for j in shown]
+    ends = zip(names, 100 * middle, 100 * low, 100 * high, strict=True)
+    titles = [f"{name}: {a:.0f} % ({b:.0f} to {c:.0f})" for name, a, b, c in ends]
+    nothing = Marks("line", np.array([0.5, 0.5]), np.array([-0.5, len(shown) - 0.5]), "grid")
+    dots = Marks("dot", middle, rows, roles, titles=titles, size=4.0)
+    return Panel(Axis(0.0, 1.0, "concordance", "percent"), [nothing, spans(rows, low, high), dots])
 
 
 def _score_axis(ranking: Ranking) -> str:

@@ -19,7 +19,9 @@ from dubio.checks import NOT_NEGATIVE, Interval, NeighborsCut
 from dubio.doubt.belief import believe
 from dubio.doubt.experts import ExpertOptions
 from dubio.errors import InputError, all_of, quoted
+from dubio.evidence.effects import effects_of
 from dubio.evidence.evidence import notes_on_groups
+from dubio.evidence.relevance import needed_alone
 from dubio.evidence.residuals import explained_by_given
 from dubio.findings import Alert, Findings, left_out_by
 from dubio.kernels.gpu import DeviceName
@@ -312,17 +314,24 @@ class FeatureSelector(Selector):
         _refuse_given_copies(problem, alerts)
         columns = () if whole.columns is None else tuple(notes_of(whole.columns.read))
         left_out = left_out_by(alerts, self.drop_leaks, columns)
-        problem = self._prepared(without_copies(problem, alerts) if self.drop_leaks else problem, method)
-        problem = self._with_belief(problem, wish)
+        drawn = self._drawn(without_copies(problem, alerts) if self.drop_leaks else problem, method)
+        problem = self._with_belief(self._prepared(drawn, method), wish)
         if len(left_out) == problem.n_features:
             raise nothing_is_left(problem.feature_names, left_out)
         selector = self._fitted(problem, method, wish, left_out)
-        ranking = self._without_repeats(problem, selector.to_ranking()).only_first(whole.n_own)
+        ranking = self._without_repeats(problem, selector.to_ranking())
+        effects = effects_of(drawn, self.n_jobs)
+        ranking = ranking if effects is None else ranking.with_columns(effects.columns())
+        ranking = ranking.only_first(whole.n_own)
         unread = [str(one.name) for one in whole.columns.read if one.left_out] if whole.columns is not None else []
         ranking = replace(ranking, support=ranking.support & ~np.isin(ranking.names.astype(str), unread))
         facts: dict[str, Any] = {"supervision": supervision, "ranking": ranking.with_left_out(left_out)}
         facts |= {"method": method.name, "does": method.does, "because": because, "redundancy": self.redundancy}
-        facts |= {"alerts": alerts, "columns": columns, "notes": self._notes_on(whole, problem, selector)}
+        notes = self._notes_on(whole, problem, selector)
+        if effects is not None and ranking.nothing_stands_out:
+            level = needed_alone(self.alpha, int(problem.is_judged.sum()))
+            notes = (*notes, note("would be found", percent=100 * effects.smallest_found(level)))
+        facts |= {"alerts": alerts, "columns": columns, "notes": notes}
         findings = Findings(**facts)
         explained = replace(findings.ranking, method=method.name, reason=findings.explanation())
         return Answer(explained, self._attributes(whole, problem, selector, findings), findings.notes)
@@ -351,8 +360,8 @@ class FeatureSelector(Selector):
         method.require(supervision)
         return method, because, supervision
 
-    def _prepared(self, problem: Problem, method: Method) -> Problem:
-        """The rows that count, as many as the method can use, without missing cells; dense if it needs that."""
+    def _drawn(self, problem: Problem, method: Method) -> Problem:
+        """The rows that count, as many as the method can use; dense if it needs that."""
         if problem.sample_weight is not None:
             method.require_weights()
             require_weights(problem)
@@ -366,7 +375,11 @@ class FeatureSelector(Selector):
         if limits and not has_pairs and problem.n_rows > min(limits):  # pairs name rows by their position
             problem = problem.rows(_with_checked(problem, min(limits), self._seed))
             problem = replace(problem, n_rows_before=in_all)
-        problem = (replace(problem, X=problem.X.toarray()) if dense else problem).filled
+        return replace(problem, X=problem.X.toarray()) if dense else problem
+
+    def _prepared(self, problem: Problem, method: Method) -> Problem:
+        """The same rows without missing cells."""
+        problem = problem.filled
         if not method.estimator._takes_nan or self.redundancy:  # tests of features sum squares
             check_squares(problem.X, names=problem.column_names)
         return problem.with_supervision(problem.supervision.certain())

@@ -211,6 +211,8 @@ SENTENCES: dict[str, str] = {
     "well as all {related} that are related to it.",
     "headline kept": "{n} of {total} columns {n:is|are} kept: {names}.",
     "headline nothing": "No feature stands out: nothing in the table is clearly better than chance.",
+    "would be found": "with these rows, a feature with a concordance of {percent:.0f} % (50 % is nothing) would have "
+    "been found in 4 of 5 such tables",
     "headline given": "Beyond {given}, {n} of {total} columns {n:is|are} related to {about}: {names}.",
     "headline sufficient given": "Beyond {given}, {n} of {total} columns {n:is|are} kept: {names}. {n:It predicts|They "
     "predict} {about} as well as all {related} that are related to it.",
@@ -396,8 +398,8 @@ SENTENCES: dict[str, str] = {
     # the ranking and the number of features
     "bars": "By {method} ({does}). {good} scores are better. Each bar shows where the score lies between the worst (no "
     "bar) and the best (a full bar) of those shown.",
-    "related first": "related features come first; within each part the order is that of the method, which need not be "
-    "that of the scores",
+    "related first": "related features come first, in the order of the method; the others follow in the order of their "
+    "p-values",
     "other order": "the order is that of the method, which need not be that of the scores",
     "ranks": "The line on the right shows the range of the feature's rank in {share:.0f} % of the resamples, the dot "
     "its median.",
@@ -406,6 +408,9 @@ SENTENCES: dict[str, str] = {
     "the target, the dots would follow the dashed line, or lie below it where a test is conservative; the grey band "
     "is the range of chance (95 %, for features that do not depend on each other). Dots above the band are more than "
     "chance gives.",
+    "intervals": "By {method} ({does}). Each dot is the concordance: the share of pairs of rows in which the row with "
+    "the higher value is also the one with the higher target, or in the class named in the table; 50 % is nothing. The "
+    "line is its 95 % interval.",
     "all features": "All {count:,} features",
     "legend": "What the columns mean",
     "no size": "No feature reaches the line, which is at half of alpha so that noise is rarely called a finding.",
@@ -591,6 +596,11 @@ SENTENCES: dict[str, str] = {
     "more features": "{n} more {n:feature|features}; --top {total} shows all",
     "more rows": "{n} more {n:row|rows}; --top {total} shows all",
     "scores": "scores: {direction} is good",
+    "effect and interval": "{effect:.0f} % ({effect_low:.0f} to {effect_high:.0f})",
+    "effects": "effect: share of pairs of rows in which the higher value goes with the higher target, with a 95 % "
+    "interval; 50 % is nothing",
+    "effects on": "effect: share of pairs of rows in which the higher value goes with the class or target named under "
+    "'on', with a 95 % interval; 50 % is nothing",
     "by method": "method: {method}",
     "by method in a stream": "method: {method}, on all rows",
     "kept because": "kept: {reason}",
@@ -620,6 +630,22 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "p_truth": ("p-value (truth)", "probability of such a relation to the truth by chance, by the checked rows"),
     "q_truth": ("q-value (truth)", "the same as a share of false discoveries"),
     "verdict": ("verdict", "what the checked rows say"),
+    "effect": (
+        "effect",
+        "concordance: share of pairs of rows in which the higher value goes with the higher target, or with the class "
+        "named; 50 % is nothing",
+    ),
+    "effect_low": ("effect from", "low end of its 95 % interval"),
+    "effect_high": ("effect to", "high end of its 95 % interval"),
+    "direction": ("direction", "of the target where the feature is higher; none: the interval holds 50 %"),
+    "difference": (
+        "difference",
+        "between the medians of the class and of all others, in the unit of the column (of a category: between its "
+        "shares); for numbers the slope per unit, for ordered classes the step from one to the next, for times the "
+        "ratio of hazards per standard deviation",
+    ),
+    "effect_of": ("effect on", "the class or target on which the feature acts most"),
+    "effect_level": ("category", "the category, or the column of a group, that acts most"),
     "serves": ("serves", "the targets that it is related to; ?: it is not clear which"),
     "doubt": ("doubt", "q-value of the test whether labels are more doubtful where the feature is high, or low"),
     "annotator": ("annotator", "whose labels the feature marks"),

@@ -18,7 +18,14 @@ from scipy.stats import false_discovery_control
 from dubio.checks import check_alpha
 from dubio.errors import InputError, NoFeatureStandsOut, counted, warn
 from dubio.evidence.evidence import Evidence, varying_features, varying_parts, within_problem
-from dubio.evidence.relations import TestedFeatures, cauchy_combination, linear_r2, relation_pvalues, smooth_r2
+from dubio.evidence.relations import (
+    TEST_WEIGHTS,
+    TestedFeatures,
+    cauchy_combination,
+    linear_r2,
+    relation_pvalues,
+    smooth_r2,
+)
 from dubio.evidence.residuals import without_given
 from dubio.evidence.truth import Truth, truth_of
 from dubio.kernels.threads import resolve_threads
@@ -106,6 +113,12 @@ def served(pvalues: Mapping[str, Floats], relevant: NDArray[np.bool_], n_tested:
 
 #: Shares of the allowed false discoveries for tests of single features, and for the test of features together.
 SINGLE, TOGETHER = 0.8, 0.2
+
+
+def needed_alone(alpha: float, n_features: int) -> float:
+    """The p-value of the test of normal scores with which one feature alone stands out among so many."""
+    share = TEST_WEIGHTS["scores"] / sum(TEST_WEIGHTS[name] for name in ("linear", "scores", "smooth"))
+    return SINGLE * share * 0.5 * alpha / max(1, n_features)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from dubio.kernels.memberships import INFINITE, NEGATIVE, PARTLY_NAN, WRONG_SUM,
 from dubio.kernels.threads import chunks, default_threads, run_chunks
 from dubio.table.cells import type_of
 from dubio.table.rows import group_means
+from dubio.target.comparisons import Comparison, OneAgainstRest
 from dubio.target.knowledge import Floats, SummedColumns, Supervision, mean_if_missing
 from dubio.target.label_values import ArrayByRow, usual_floats, written
 from dubio.target.pairs import Pairs
@@ -63,6 +64,8 @@ _MOST_CLASSES = 1000
 _FEWEST_ROWS = 10
 #: Cells of a table of memberships that fits into any memory (8 MB).
 _CELLS_THAT_FIT = 1_000_000
+#: Most classes that are compared with all others: the largest.
+_MOST_COMPARED = 50
 #: Labelled rows from which on values that are all different are no classes.
 _ALL_DIFFERENT = 6
 
@@ -102,6 +105,15 @@ class OfClasses(Supervision, ABC):
                 raise InputError("checked", found, hint)
             codes[row] = places[name]
         return self.as_kind(Classes, labelled=codes >= 0, codes=codes)
+
+    def comparisons(self, weights: Floats) -> dict[str, Comparison]:
+        """Each class against the others; of two, the second against the first."""
+        rows = np.flatnonzero(self.labelled)
+        memberships = self.memberships[rows]
+        often = np.argsort(-memberships.sum(axis=0), kind="stable")[:_MOST_COMPARED]
+        shown = np.array([1]) if self.n_classes == 2 else np.sort(often)
+        names = tuple(str(self.classes[k]) for k in shown.tolist())
+        return {"": OneAgainstRest(rows, weights[rows], memberships[:, shown], names)}
 
     def summed_columns(self, weights: Floats) -> SummedColumns:
         mean = weights @ self.memberships / (float(weights.sum()) or 1.0)

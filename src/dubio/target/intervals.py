@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio.errors import InputError, counted, name_row
 from dubio.table.rows import first_of
+from dubio.target.comparisons import Comparison, Limits
 from dubio.target.knowledge import Floats, Supervision
 from dubio.target.label_values import GivenByRow, as_floats
 from dubio.target.numbers import Numbers
@@ -44,6 +45,10 @@ class Intervals(Supervision):
         score = logrank_scores if (self.exact | self.censored)[self.labelled].all() else gehan_scores
         values[self.labelled] = score(self.low[self.labelled], self.high[self.labelled])
         return self.as_kind(Numbers, values=values)
+
+    def comparisons(self, weights: Floats) -> dict[str, Comparison]:
+        rows = np.flatnonzero(self.labelled)
+        return {"": Limits(rows, weights[rows], self.low[rows], self.high[rows])}
 
     def require_enough(self) -> None:
         low, high = self.low[self.labelled], self.high[self.labelled]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted
 from dubio.table.rows import centred_within, groups_of_rows
+from dubio.target.comparisons import Comparison
 from dubio.target.pairs import Pairs, join_pairs, restrict_pairs
 
 Floats = NDArray[np.float64]
@@ -283,6 +284,10 @@ class Supervision(ABC):
         """The same knowledge with numbers replaced by normal scores."""
         return self
 
+    def comparisons(self, weights: Floats) -> dict[str, Comparison]:
+        """Which of two rows is higher, by the name of the target; "" if there is only one. Rows have weights."""
+        return self.as_tested().comparisons(weights)
+
     def likeliest(self) -> Supervision | None:
         """The likeliest class of every labelled row; None if there are no classes."""
         return None
@@ -454,6 +459,9 @@ class Nothing(Supervision):
 
     def goals(self) -> list[Floats]:
         return []
+
+    def comparisons(self, weights: Floats) -> dict[str, Comparison]:
+        return {}
 
     def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
         return np.ones((self.n_rows, 1)), [], np.zeros(1, dtype=np.int64)

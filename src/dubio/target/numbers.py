@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 from dubio.errors import InputError, counted, name_row, quoted
 from dubio.table import cells, dates
 from dubio.table.rows import group_means
+from dubio.target.comparisons import Comparison, Limits
 from dubio.target.knowledge import Floats, SummedColumns, Supervision, mean_if_missing
 
 #: Numbers whose squares neither overflow nor vanish.
@@ -48,6 +49,10 @@ class Numbers(Supervision):
 
     def on_normal_scores(self) -> Supervision:
         return replace(self, values=normal_scores(self.values))
+
+    def comparisons(self, weights: Floats) -> dict[str, Comparison]:
+        rows = np.flatnonzero(self.labelled)
+        return {"": Limits(rows, weights[rows], self.values[rows], self.values[rows])}
 
     def goals(self) -> list[Floats]:
         return [mean_if_missing(moderate(self.values), self.labelled)]

@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from dubio.errors import InputError, counted, listed, quoted
 from dubio.target.classes import Classes, Memberships, OfClasses
+from dubio.target.comparisons import Comparison, InOrder
 from dubio.target.knowledge import Floats, Supervision
 from dubio.target.label_values import GivenByRow, labels_by_row
 from dubio.target.numbers import Numbers
@@ -44,6 +45,10 @@ class _InOrder(OfClasses, ABC):
             memberships = self.memberships[self.labelled]
             values[self.labelled] = memberships @ order_scores(memberships)
         return self.as_kind(OrderScores, values=values)
+
+    def comparisons(self, weights: Floats) -> dict[str, Comparison]:
+        rows = np.flatnonzero(self.labelled)
+        return {"": InOrder(rows, weights[rows], self.memberships[rows])}
 
     def simpler(self) -> Supervision:
         return self.as_kind(self._unordered)

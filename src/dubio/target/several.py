@@ -13,6 +13,7 @@ from scipy import sparse
 
 from dubio.errors import InputError, counted, listed, quoted
 from dubio.table.matrix import column_names, some_columns
+from dubio.target.comparisons import Comparison
 from dubio.target.knowledge import Floats, Supervision
 from dubio.target.label_values import GivenByRow, as_array, only_rows, unmasked
 from dubio.target.pairs import Pairs
@@ -67,6 +68,10 @@ class SeveralTargets(Supervision):
 
     def on_normal_scores(self) -> Supervision:
         return self.with_parts(part.on_normal_scores() for part in self.parts)
+
+    def comparisons(self, weights: Floats) -> dict[str, Comparison]:
+        each = {name: part.comparisons(weights) for name, part in self.targets.items()}
+        return {name: one for name, parts in each.items() for one in parts.values()}
 
     def goals(self) -> list[Floats]:
         return [goal for part in self.parts for goal in part.goals()]

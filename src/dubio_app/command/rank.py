@@ -25,9 +25,10 @@ _NARROW = 80  # letters: on a terminal with fewer, some columns are left out
 #: What the columns of the table are called, if not by their own names.
 _LABELS = {"kept": "line", "qvalue": "q", "rank_low": "rank from", "rank_high": "to", "frequency": "kept in"}
 _LABELS |= {"q_truth": "q (truth)", "worst_case": "worst case", "fresh": "fresh samples"}
+_LABELS |= {"effect_of": "on", "effect_level": "category"}
 #: Columns that are only in CSV and JSON.
 _NOT_PRINTED = {"rank_median", "pvalue", "relevant", "sufficient", "kept", "tolerance_low", "tolerance_high"}
-_NOT_PRINTED |= {"p_truth"}
+_NOT_PRINTED |= {"p_truth", "effect_low", "effect_high", "difference"}
 
 
 def rank_table(call: Call) -> None:
@@ -194,10 +195,13 @@ def print_ranking(
         hidden.add("worst_case")
     names = [name for name in rows[0] if name not in hidden]
     names.insert(names.index("feature") + 1, "kept")
-    left = ("feature", "kept", "serves", "verdict")
+    names = [name for name in names if not name.startswith("effect of ")]
+    left = ("feature", "kept", "serves", "verdict", "direction", "effect_of", "effect_level")
     columns = [(_LABELS.get(name, name), "left" if name in left else "right") for name in names]
     shown = [[_shown(name, row, ranking) for name in names] for row in rows[:top]]
     caption = [note("more features", n=len(rows) - len(shown), total=len(rows))] if len(rows) > len(shown) else []
+    if "effect" in names:
+        caption.append(note("effects on" if "effect_of" in names else "effects"))
     caption += [note("scores", direction="low" if ranking.lower_is_better else "high")] if "score" in names else []
     text = "\n".join(output.paragraph(sentence(one)) for one in [*caption, *how])
     title = say("ranked table", asked=asked) if asked else say("table without a target")
@@ -219,6 +223,8 @@ def _shown(name: str, row: dict[str, Any], ranking: Any) -> Any:
         return ranking.line_of(int(ranking.order[row["rank"] - 1]))
     if value is None:
         return None
+    if name == "effect":
+        return say("effect and interval", **{key: 100 * row[key] for key in ("effect", "effect_low", "effect_high")})
     if name in ("frequency", "fresh", "tolerance"):
         return f"{100 * value:.0f} %"
     if name == "worst_case" and value == int(value):

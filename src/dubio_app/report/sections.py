@@ -140,7 +140,8 @@ def _people(findings: Findings) -> Iterator[Part]:
 def _ranking(findings: Findings) -> Iterator[Part]:
     say, ranking, table = findings.say, findings.ranking, tables.feature_table(findings)
     good = "Lower" if ranking.lower_is_better else "Higher"
-    sentences = [say("bars", method=findings.method, does=findings.method_does, good=good)]
+    code = "intervals" if ranking.scores_are_places and "effect" in ranking.extras else "bars"
+    sentences = [say(code, method=findings.method, does=findings.method_does, good=good)]
     scores = ranking.scores[findings.order] * (-1.0 if ranking.lower_is_better else 1.0)
     if ranking.n_relevant or (np.diff(scores[np.isfinite(scores)]) > 0).any():  # not in the order of the scores
         sentences.append(sentence(say("related first" if ranking.n_relevant else "other order")))

@@ -87,7 +87,7 @@ def feature_table(findings: Findings) -> dict[str, Any]:
         direction = "score low" if ranking.lower_is_better else "score high"
         columns.append(_numbers(direction, ranking.scores[order], digits))
     values = {key: found[order] for key, found in extras.items() if key in COLUMNS}
-    columns += [_texts(key, own) if own.dtype == object else _numbers(key, own, 3) for key, own in values.items()]
+    columns += [_of_ranking(key, own) for key, own in values.items()]
     if marks is not None:
         columns.append(_numbers("doubt", marks.doubt[order], 3))
         columns += [_texts("annotator", marks.annotator[order])] if marks.annotators else []
@@ -100,6 +100,17 @@ def feature_table(findings: Findings) -> dict[str, Any]:
         if sure.forecast is not None:
             columns.append(_numbers("fresh", 100 * sure.forecast.frequency[order], 2, "percent"))
     return {"noun": "features", "columns": columns}
+
+
+#: Columns that are shown in percent.
+_SHARES = ("effect", "effect_low", "effect_high")
+
+
+def _of_ranking(key: str, values: NDArray[Any]) -> dict[str, Any]:
+    """A column of the ranking."""
+    if values.dtype == object:
+        return _texts(key, values)
+    return _numbers(key, 100 * values, 3, "percent") if key in _SHARES else _numbers(key, values, 3)
 
 
 def suspects_table(findings: Findings, rows: Rows) -> dict[str, Any]:

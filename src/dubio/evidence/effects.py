@@ -1,0 +1,253 @@
+r"""How each feature acts on the target: direction and size, with an interval.
+
+The effect is the concordance :math:`c`: the share of pairs of rows in which the row with the higher value is the one
+with the higher target; pairs that are tied in the target are left out, and pairs tied in the value count half. It is
+:math:`(1 + D) / 2` with Somers' D, the area under the curve for two classes, and the C-index for censored times; 1/2 is
+no effect. With weights :math:`w_i`, and :math:`s_{ij}` = 1 if two comparable rows agree, -1 if they disagree, else 0,
+
+.. math:: D = \frac{\sum_{ij} w_i w_j s_{ij}}{\sum_{ij} w_i w_j |c_{ij}|}, \qquad
+          u_i = \frac{w_i}{B} \Bigl( \sum_j w_j s_{ij} - D \sum_j w_j c_{ij} \Bigr), \qquad
+          \mathrm{Var}(c) = \sum_i u_i^2
+
+where :math:`c_{ij}` is the chance that the two rows can be compared, and :math:`B` the sum below the line; for two
+classes this is close to DeLong's variance [1]_. If rows belong together, the :math:`u_i` of a group are added up first.
+The interval is that of :math:`\log(c / (1 - c))` by the t law; its degrees of freedom count the rows, or groups, that
+carry the variance. If an effect was chosen among several (a class against the others, a level of a category), its
+interval is wide enough for all of them.
+
+References
+----------
+.. [1] E. DeLong, D. DeLong and D. Clarke-Pearson (1988). Comparing the areas under two or more correlated receiver
+   operating characteristic curves. Biometrics 44, 837-845.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, stats
+from scipy.special import expit, logit
+
+from dubio.errors import InputError
+from dubio.evidence.residuals import without_given
+from dubio.kernels.threads import chunks, resolve_threads, run_chunks
+from dubio.problem import Problem
+from dubio.target.comparisons import Comparison, Line
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+#: Features that one thread handles at a time.
+_FEATURES = 8
+#: Share of intervals that hold the effect.
+CONFIDENCE = 0.95
+#: The least standard error, as a share of that of as many independent pairs as rows: complete separation has none.
+_LEAST_ERROR = 0.25
+#: Fewest rows, or groups, that must carry the pairs: with fewer, no interval is known. A class of two rows has about 8.
+_FEWEST_UNITS = 10.0
+
+
+class Concordance(NamedTuple):
+    """Concordances of one column with some targets, their standard errors and degrees of freedom."""
+
+    effects: Floats
+    errors: Floats
+    freedom: Floats
+    #: Number of independent rows, or groups, that carry the pairs.
+    n_units: Floats
+
+    def on_logit_scale(self) -> tuple[Floats, Floats]:
+        """The logits, a little towards 0 so that they are finite, and their standard errors."""
+        inside = (self.effects * self.n_units + 0.5) / (self.n_units + 1.0)
+        spread = inside * (1.0 - inside)
+        return logit(inside), np.maximum(self.errors / spread, _LEAST_ERROR / np.sqrt(self.n_units * spread))
+
+    def interval(self, n_compared: int) -> tuple[Floats, Floats]:
+        """The limits of each effect that hold for as many of them at once."""
+        middle, errors = self.on_logit_scale()
+        reach = stats.t.isf(0.5 * (1.0 - CONFIDENCE) / n_compared, np.maximum(self.freedom, 1.0)) * errors
+        known = np.isfinite(errors)
+        low, high = expit(middle - np.where(known, reach, 0.0)), expit(middle + np.where(known, reach, 0.0))
+        low, high = np.minimum(low, self.effects), np.maximum(high, self.effects)
+        return np.where(known, low, 0.0), np.where(known, high, 1.0)
+
+
+def concordance(line: Line, compared: Comparison, groups: Rows | None = None) -> Concordance:
+    """The concordances of a column with the targets of a comparison; 1/2, without an interval, if nothing compares."""
+    weights = compared.weights[:, None]
+    agreeing, comparable = compared.agreeing(line), compared.comparable
+    total = (weights * comparable).sum(axis=0)
+    has_pairs = total > 1e-12 * weights.sum() ** 2
+    below = np.where(has_pairs, total, 1.0)
+    D = np.where(has_pairs, (weights * agreeing).sum(axis=0) / below, 0.0)
+    each = weights * (agreeing - D * comparable) / below
+    if groups is not None:
+        place = np.unique(groups, return_inverse=True)[1]
+        each = np.stack([np.bincount(place, column) for column in each.T], axis=1)
+        comparable = np.stack([np.bincount(place, column) for column in (weights * comparable).T], axis=1)
+    else:
+        comparable = weights * comparable
+    n, squares = len(each), each**2
+    variance = squares.sum(axis=0)
+    n_units = np.divide(total**2, (comparable**2).sum(axis=0), out=np.zeros(len(total)), where=has_pairs)
+    kurtosis = np.divide(n * (squares**2).sum(axis=0), variance**2, out=np.ones(len(total)), where=variance > 0)
+    freedom = np.minimum(n - 1.0, 2.0 * n / np.maximum(kurtosis - 1.0, 1e-9))
+    enough = has_pairs & (n_units >= _FEWEST_UNITS)
+    errors = np.where(enough, np.sqrt(variance * n / max(1, n - 1)), np.inf)
+    return Concordance(0.5 * (1.0 + np.clip(D, -1.0, 1.0)), errors, freedom, np.maximum(n_units, 1.0))
+
+
+@dataclass(frozen=True)
+class Effects:
+    """How each feature acts on the target."""
+
+    #: The concordance of each feature with what stands out most, from 0 to 1, and its interval.
+    effect: Floats
+    low: Floats
+    high: Floats
+    #: The same in the unit of the column (:meth:`~dubio.target.comparisons.Comparison.differences`).
+    difference: Floats
+    #: What it is about: the class or the target; the level of a category. Empty text if there is only one.
+    of: NDArray[Any]
+    level: NDArray[Any]
+    #: Standard errors of the effects.
+    errors: Floats
+    #: The concordance with every class and target, by name.
+    each: Mapping[str, Floats] = field(default_factory=dict)
+
+    @property
+    def direction(self) -> NDArray[Any]:
+        """Whether the target is "higher" where the feature is higher, or "lower"; "none" if the interval holds 1/2."""
+        words = np.where(self.low > 0.5, "higher", np.where(self.high < 0.5, "lower", "none"))
+        return words.astype(object)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Columns of the ranking."""
+        columns = {"effect": self.effect, "effect_low": self.low, "effect_high": self.high}
+        columns |= {"direction": self.direction, "difference": self.difference}
+        columns |= {"effect_of": self.of} if any(self.of) else {}
+        columns |= {"effect_level": self.level} if any(self.level) else {}
+        return columns | {f"effect of {name}": values for name, values in self.each.items() if len(self.each) > 1}
+
+    def corrected(self, wrong_0: float, wrong_1: float) -> Effects:
+        r"""The effects without label errors that do not depend on the features, of two classes.
+
+        With the shares :math:`e_0` and :math:`e_1` of wrong labels among the rows that are *labelled* with the first
+        and with the second class, it is :math:`(c - 1/2) / (1 - e_0 - e_1) + 1/2`.
+        """
+        share = 1.0 - wrong_0 - wrong_1
+        if not share > 0:
+            wrong = f"and wrong_1 are {wrong_0:g} and {wrong_1:g}: with this many errors labels say nothing"
+            raise InputError("wrong_0", wrong, "their sum must be below 1")
+        names = ("effect", "low", "high")
+        ends = {name: np.clip((getattr(self, name) - 0.5) / share + 0.5, 0.0, 1.0) for name in names}
+        return replace(self, **ends, errors=self.errors / share, each={})
+
+    def smallest_found(self, level: float, power: float = 0.8) -> float:
+        """The concordance that a two-sided test at this level would have found with this probability."""
+        known = self.errors[np.isfinite(self.errors) & (self.errors > 0)]
+        if not len(known):
+            return 1.0
+        reach = stats.norm.isf(0.5 * level) + stats.norm.ppf(power)
+        return float(min(1.0, 0.5 + reach * np.median(known)))
+
+
+def effects_of(problem: Problem, n_jobs: int | None = None) -> Effects | None:
+    """The effect of every feature of a problem. Rows in which the feature is missing are left out.
+
+    If columns are given, it is that of the residuals of the others. None without a target, and of sparse tables.
+    """
+    if sparse.issparse(problem.X):
+        return None
+    problem = without_given(problem.filled if problem.given is not None else problem).counted
+    weights = np.ones(problem.n_rows) if problem.sample_weight is None else problem.sample_weight
+    compared = problem.supervision.comparisons(weights / weights.mean())
+    if not compared:
+        return None
+
+    def work(start: int, stop: int) -> list[_Acting]:
+        return [_acting(problem, compared, feature) for feature in range(start, stop)]
+
+    done = run_chunks(work, chunks(problem.n_features, _FEATURES), resolve_threads(n_jobs))
+    acting = [one for part in done for one in part]
+    names = [_name(target, name) for target, one in compared.items() for name in one.names]
+    numbers = np.array([[one.effect, one.low, one.high, one.error, one.difference] for one in acting])
+    effect, low, high, errors, difference = numbers.T
+    of, level = (np.array(texts, dtype=object) for texts in zip(*((one.of, one.level) for one in acting), strict=True))
+    every = np.array([one.each for one in acting])
+    return Effects(effect, low, high, difference, of, level, errors, dict(zip(names, every.T, strict=True)))
+
+
+class _Acting(NamedTuple):
+    """The effect of one feature."""
+
+    effect: float
+    low: float
+    high: float
+    error: float
+    difference: float
+    of: str
+    level: str
+    each: Floats
+
+
+def _acting(problem: Problem, compared: Mapping[str, Comparison], feature: int) -> _Acting:
+    """The column, class and target of one feature that stand out most."""
+    columns = _columns(problem, feature)
+    n_compared = max(1, len(columns) * sum(len(one.names) for one in compared.values()))
+    best, strongest = _Acting(0.5, 0.0, 1.0, np.inf, np.nan, "", "", np.empty(0)), -1.0
+    for level, column in columns.items():
+        values = np.asarray(problem.X[:, column], dtype=np.float64)
+        parts = [_compared(values, one, problem.groups) for one in compared.values()]
+        each = np.concatenate([found.effects for _, _, found in parts])
+        for (target, whole), (line, one, found) in zip(compared.items(), parts, strict=True):
+            middle, spread = found.on_logit_scale()
+            place = int(np.argmax(np.abs(middle) / spread))
+            strength = float(np.abs(middle[place]) / spread[place])
+            if strength > strongest:
+                low, high = (float(ends[place]) for ends in found.interval(n_compared))
+                about = float(found.effects[place]), low, high, float(found.errors[place])
+                difference = one.differences(line)[place] if np.isfinite(found.errors[place]) else np.nan
+                of = _name(target, whole.names[place])
+                best, strongest = _Acting(*about, float(difference), of, level, each), strength
+    return best
+
+
+def _compared(values: Floats, whole: Comparison, groups: Rows | None) -> tuple[Line, Comparison, Concordance]:
+    """The effects of a column on the targets of a comparison, from the rows with a value."""
+    there = ~np.isnan(values[whole.rows])
+    one = whole if there.all() else whole.only(there)
+    line = Line.of(values[one.rows])
+    return line, one, concordance(line, one, None if groups is None else groups[one.rows])
+
+
+def _columns(problem: Problem, feature: int) -> dict[str, int]:
+    """The columns by which a feature acts: one, one per category, or those that the user put together, by name."""
+    layout = problem.columns
+    if layout is None:
+        return {"": feature}
+    places = layout.of(feature)
+    values, levels = (places[layout.roles[places] == role].tolist() for role in ("value", "level"))
+    reading = layout.reading_of(feature)
+    if reading is not None and levels:
+        return dict(zip(map(str, reading.levels), levels, strict=False))
+    if len(values) + len(levels) == 1:
+        return {"": (values + levels)[0]}
+    inputs = layout.inputs[feature] if layout.inputs else ()
+    owner = np.cumsum(layout.leads[places]) - 1
+    names = [str(layout.input_names[i]) if layout.input_names else str(i) for i in inputs]
+    named: dict[str, int] = {}
+    for place, own, role in zip(places.tolist(), owner.tolist(), layout.roles[places].tolist(), strict=True):
+        if role in ("value", "level"):
+            name = names[own] if own < len(names) else str(place)
+            named[name if name not in named else f"{name} {place}"] = place
+    return named
+
+
+def _name(target: str, name: str) -> str:
+    """A class, a target, or a class of a target."""
+    return ": ".join(part for part in (target, name) if part)
