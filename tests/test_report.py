@@ -533,7 +533,7 @@ def test_q_values_and_the_order_are_explained_as_they_are():
     X, y = load_iris(return_X_y=True, as_frame=True)
     page = render_report(gather(FeatureSelector().fit(X, y), X, y))
     assert "if the features with this q-value or a smaller one are kept" in page and "up to this one" not in page
-    assert "Related features come first; within each part the order is that of the method" in page
+    assert "Related features come first, in the order of the method" in page
     assert "of their scores, best first" not in page
 
 
