@@ -192,15 +192,18 @@ def test_neighbours_among_near_rows_are_the_neighbours(torch_device, few_near_ro
 
 
 @pytest.mark.parametrize("kind", ["hard", "soft", "one hard class"])
-def test_information_equals_the_literal_one(device, kind):
+@pytest.mark.parametrize("printed", [False, True])
+def test_information_equals_the_literal_one(device, kind, printed):
     X, codes = _table(n=40)
     P = np.eye(3)[codes] if kind == "hard" else _soft(codes)
     if kind == "one hard class":
         P = np.where((codes == 2)[:, None], np.eye(3)[codes], np.column_stack([P[:, 0], 1.0 - P[:, 0], np.zeros(40)]))
-    criterion = InformationCriterion(DeviceDistances(X, device), lambda _: P, n_neighbors=4)
+    slack = 0.0 if printed else 0.5
+    options = {"n_neighbors": 4, "slack": slack, "include_self": printed}
+    criterion = InformationCriterion(DeviceDistances(X, device), lambda _: P, **options)
 
     def literal(subset):
-        return naive.noise_tolerant_mutual_information(X[:, subset], P, 4)
+        return naive.noise_tolerant_mutual_information(X[:, subset], P, 4, slack, printed)
 
     assert criterion.start(np.array([0, 2, 4])) == pytest.approx(literal([0, 2, 4]), abs=1e-11)
     expected = [literal(s) for s in ([0, 1, 2, 4], [0, 2, 3, 4])]
@@ -221,7 +224,8 @@ def test_equal_rows_have_no_logarithm(device):
 
 
 @pytest.mark.parametrize("labels", ["hard", "some missing", "soft"])
-def test_noise_model_is_that_of_the_cpu(device, labels):
+@pytest.mark.parametrize("include_self", [False, True])
+def test_noise_model_is_that_of_the_cpu(device, labels, include_self):
     X, codes = _table(n=120)
     y = flip_labels(codes, 0.2, random_state=0)
     if labels == "some missing":
@@ -234,6 +238,7 @@ def test_noise_model_is_that_of_the_cpu(device, labels):
         tracker = NoiseTracker(
             read_supervision(y, len(X)),
             n_neighbors=3,
+            include_self=include_self,
             n_init=3,
             max_iter=20,
             tol=1e-3,

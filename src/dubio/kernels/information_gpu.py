@@ -18,7 +18,7 @@ _FIRST = 256
 
 def ball_targets(n_neighbors: Any, slack: float, available: Any) -> Any:
     """The weight at which each ball stops growing: ``ball_target`` of ``kernels/information.py``."""
-    return (torch.minimum(available, n_neighbors) - (0.5 * available).clamp(max=slack)) * (1.0 - ROUNDING)
+    return (available.clamp(max=n_neighbors) - (0.5 * available).clamp(max=slack)) * (1.0 - ROUNDING)
 
 
 def grow_balls(order: Any, weights: Any, targets: Any) -> tuple[Any, Any]:
