@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
 from dubio import (
     FeatureSelector,
     InputError,
     InputWarning,
+    LinearR2Score,
     audit_labels,
     checked_rows,
     ordered_classes,
@@ -24,6 +27,8 @@ from dubio.evidence.truth import (
     truth_of,
     truth_pvalues,
 )
+from dubio.pipelines import evaluate_selection
+from dubio.pipelines.truth_scores import truth_scores
 from dubio.problem import read_problem
 from dubio.target.checked import join_checks
 from tests import naive
@@ -398,3 +403,41 @@ def test_what_cannot_be_anchored_by_checked_rows_is_refused():
         audit_labels(X, y, checked=checked, share=0.1)
     with pytest.raises(InputError, match="checked cannot anchor this audit: the target is numeric"):
         audit_labels(X, X[:, 0] + 0.5, checked=checked)
+
+
+def test_accuracy_against_the_truth_has_intervals_that_hold():
+    """A fixed model, 60 checks of 600 rows of which a quarter is labelled wrongly: 200 draws."""
+    held, off = [], []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        truth, score = rng.integers(2, size=600), rng.normal(size=600)
+        score += truth
+        y = np.where(rng.random(600) < 0.25, 1 - truth, truth)
+        values = np.full(600, None, dtype=object)
+        rows = rng.permutation(600)[:60]
+        values[rows] = truth[rows]
+        problem = read_problem(score[:, None], y, checked=checked_rows(values, chance=0.1))
+        named = np.eye(2)[(score > 0.5).astype(int)]
+        found = truth_scores(problem.checks, problem.supervision, named, score, None, None)
+        true = (named.argmax(axis=1) == truth).mean(), roc_auc_score(truth, score)
+        scores = (found.accuracy, found.auc)
+        held.append([one.low <= value <= one.high for one, value in zip(scores, true, strict=True)])
+        off.append([one.mean - value for one, value in zip(scores, true, strict=True)])
+    assert np.mean(held, axis=0).min() >= 0.93
+    assert np.abs(np.mean(off, axis=0)).max() < 0.015  # standard error 0.004
+
+
+def test_an_evaluation_says_how_good_the_model_is_against_the_truth():
+    X, y, truth, values = driven(12)
+    checked = checked_rows(values, chance="random")
+    selector, model = LinearR2Score(n_features_to_select=3), LogisticRegression()
+    found = evaluate_selection(selector, model, X, y, checked=checked, n_repeats=1, sizes=[3])
+    true = evaluate_selection(selector, model, X, np.where(truth, "b", "a"), n_repeats=1, sizes=[3])
+    assert found.truth.accuracy.low <= true.selected.mean() <= found.truth.accuracy.high + 0.1
+    assert found.truth.n_checked == 120
+    assert "Against the truth of 120 checked rows: accuracy 0." in found.headline()
+    assert found.record()["truth"]["auc"]["low"] > 0.5
+    assert true.truth is None
+    selector = FeatureSelector(n_features_to_select="relevant")
+    nested = evaluate_selection(selector, LogisticRegression(), X, y, checked=checked, n_repeats=1, sizes=[3])
+    assert nested.truth.auc.high > 0.6

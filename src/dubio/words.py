@@ -185,6 +185,10 @@ SENTENCES: dict[str, str] = {
     "--checked {path} to dubio rank",
     "forecast of rows": "{n} rows are drawn: about as many as settle a column that is moderately related to the "
     "target, by how often the models disagree with the labels (--rows N draws another number)",
+    "scores of truth": "against the truth of {n} checked rows: accuracy {accuracy}, balanced accuracy "
+    "{balanced_accuracy}",
+    "scores of truth with auc": "against the truth of {n} checked rows: accuracy {accuracy}, balanced accuracy "
+    "{balanced_accuracy}, area under the curve {auc}",
     "only labelling": "what is related to the labels is related only to how rows were labelled",
     "checkers disagree": "two people checked {twice} {twice:row|rows} and disagree in {n}: these count as undecided",
     "verdict truth": "related to the truth",

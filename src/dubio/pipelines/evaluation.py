@@ -25,38 +25,26 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils.validation import has_fit_parameter
 
 from dubio.checks import seed_of
+from dubio.doubt.belief import believe
+from dubio.doubt.experts import ExpertOptions
 from dubio.errors import InputError
 from dubio.kernels.threads import one_blas_thread, resolve_threads
 from dubio.methods.parameters import documented
+from dubio.pipelines.estimate import Estimate
 from dubio.pipelines.models import DoubtClassifier, DoubtModel, DoubtRegressor, KnownFolds, weight_argument
+from dubio.pipelines.truth_scores import TruthScores, truth_scores
 from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.table.given import given_positions
 from dubio.table.matrix import column_names, is_dask, some_columns
 from dubio.table.rows import check_weights, number_of_rows, read_groups, some_rows
+from dubio.target.checked import Checks, read_checks
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import read_supervision
 from dubio.words import Note, note, sentence
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over folds, with its confidence interval."""
-
-    mean: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
-
-    def signed(self) -> str:
-        """A difference, with its sign."""
-        mean, low, high = (f"{round(value, 3) + 0.0:+.3f}" for value in (self.mean, self.low, self.high))
-        return f"{mean}, interval {low} to {high}"
 
 
 @dataclass(frozen=True)
@@ -85,6 +73,8 @@ class SelectionEvaluation:
     n_tested : float
         Number of independent rows on which the model was tested: groups count once if rows belong together, and rows of
         different weights count as fewer rows of the same weight. 0 if it is not known.
+    truth : TruthScores or None
+        If rows were checked: scores of the model on the selected features against the truth.
     given_alone : array (n_folds,) or None
         If columns are given: score of the model on these alone. All other features, kept or random, come with them.
     """
@@ -101,6 +91,7 @@ class SelectionEvaluation:
     share_tested: float
     confidence: float = 0.95
     n_tested: float = 0.0
+    truth: TruthScores | None = None
     given_alone: Floats | None = None
 
     def estimate(self, scores: Floats) -> Estimate:
@@ -201,7 +192,11 @@ class SelectionEvaluation:
 
     def headline(self) -> str:
         """The worth of the selection, in two sentences."""
-        return f"{sentence(self.scores())} {self.verdict()}"
+        return " ".join([sentence(self.scores()), self.verdict(), *self.about_truth()])
+
+    def about_truth(self) -> list[str]:
+        """If rows were checked: the scores of the model against the truth, in a sentence."""
+        return [] if self.truth is None else [sentence(self.truth.note())]
 
     def record(self) -> dict[str, Any]:
         """Everything as plain numbers, for JSON."""
@@ -216,6 +211,7 @@ class SelectionEvaluation:
             "gain": vars(self.gain),
             "gain_over_random": vars(self.gain_over_random),
             **({} if self.added is None else {"added": vars(self.added)}),
+            **({} if self.truth is None else {"truth": self.truth.record()}),
             "by_size": [
                 {
                     "n_features": int(size),
@@ -263,6 +259,7 @@ def evaluate_selection(
     groups: Any = None,
     sample_weight: Any = None,
     given: Any = None,
+    checked: Any = None,
     sizes: Any = None,
     n_splits: int = 5,
     n_repeats: int = 2,
@@ -292,6 +289,9 @@ def evaluate_selection(
     given : str, int, or a list of these, optional
         Columns of X that are known already, for a :class:`~dubio.FeatureSelector`: the result also says what the
         selection adds to them.
+    checked : CheckedRows, optional
+        The truth of rows that were drawn at random (:func:`dubio.checked_rows`): the result also has the scores of the
+        model against the truth (``truth``). The selector gets them too, if it takes them.
     sizes : list of int, optional
         Numbers of features at which the model is evaluated; by default up to 12 between 1 and all.
     n_splits, n_repeats : int
@@ -327,6 +327,7 @@ def evaluate_selection(
         counted = np.flatnonzero(weights)
         X, y, weights = some_rows(X, counted), some_rows(y, counted), weights[counted]
         groups = None if groups is None else groups[counted]
+        checked = None if checked is None else checked[counted]
     supervision = read_supervision(y, number_of_rows(X), target=target, missing_label=missing_label).certain()
     _wrapper(supervision)  # raises if a model cannot be evaluated on it
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
@@ -334,7 +335,8 @@ def evaluate_selection(
         if predicted != supervision.reads and is_one(last):
             remedy = f"give {_MODELS[supervision.reads][0]}, or target={predicted!r}"
             raise InputError("model", f"is {name}, but {supervision.given}", remedy)
-    facts = {"sample_weight": weights, "groups": groups}
+    checks = None if checked is None else read_checks(checked, supervision)
+    facts = {"sample_weight": weights, "groups": groups, "checked": checked}
     which = _positions_of_given(given, selector, X)
     facts = {name: values for name, values in facts.items() if values is not None and has_fit_parameter(selector, name)}
 
@@ -351,6 +353,7 @@ def evaluate_selection(
         part=lambda rows, features: some_columns(some_rows(X, rows), features),
         unreadable=lambda: _not_numbers(X),
         given=which,
+        checks=checks,
     )
     return _evaluate(selector, model, table, sizes, n_splits, n_repeats, random_state, n_jobs)
 
@@ -427,8 +430,16 @@ def evaluate_problem(
         fit=lambda selector, rows: clone(selector).fit_problem(problem.rows(rows)),
         part=lambda rows, features: problem.table[np.ix_(rows, problem.columns_of(features))],
         given=problem.given_features,
+        checks=_with_belief(problem),
     )
     return _evaluate(selector, model, table, sizes, n_splits, n_repeats, random_state, n_jobs)
+
+
+def _with_belief(problem: Problem) -> Checks | None:
+    """The checks of a problem, with what models believe of all rows as a proxy of the truth."""
+    if problem.checks is None or not problem.supervision.n_classes:
+        return None
+    return replace(problem.checks, belief=believe(problem, "experts", True, ExpertOptions()).supervision)
 
 
 def _wrapper(supervision: Supervision) -> type[DoubtModel]:
@@ -452,6 +463,8 @@ class _Table:
     part: Callable[[Rows, Rows], Any]
     #: Cells that hardly any model can read, in words; "" if all are numbers.
     unreadable: Callable[[], str] = str
+    #: The truth of some rows.
+    checks: Checks | None = None
     #: Features that come with all others.
     given: Rows = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
@@ -493,6 +506,7 @@ def _evaluate(
     for scores in work:
         found.append(scores)
         advance("folds", len(found), len(folds))
+    said = [scores.pop("said") for scores in found]
     columns: dict[str, Any] = {name: np.array([scores[name] for scores in found]) for name in found[0]}
     tested = np.unique(np.concatenate([test for _, test in folds]))
     weights: Floats = np.ones(len(tested)) if table.weights is None else table.weights[tested]
@@ -504,8 +518,25 @@ def _evaluate(
         share_tested=1 / n_splits,
         # so many rows of the same weight say as much: L. Kish (1965), Survey Sampling, section 11.7
         n_tested=float(weights.sum() ** 2 / (weights**2).sum()),
+        truth=_against_truth(table, [test for _, test in folds], said),
         **columns,
     )
+
+
+def _against_truth(table: _Table, tests: list[Rows], said: list[Floats | None]) -> TruthScores | None:
+    """The scores of what was said in the folds against the truth of the checked rows."""
+    if table.checks is None or said[0] is None:
+        return None
+    n, n_classes = table.supervision.n_rows, table.supervision.n_classes
+    named, scores, times = np.zeros((n, n_classes)), np.zeros(n), np.zeros(n)
+    for rows, probabilities in zip(tests, said, strict=True):
+        assert probabilities is not None
+        named[rows, probabilities.argmax(axis=1)] += 1.0
+        scores[rows] += probabilities[:, -1]
+        times[rows] += 1.0
+    with np.errstate(invalid="ignore"):
+        named, scores = named / times[:, None], scores / times
+    return truth_scores(table.checks, table.supervision, named, scores, table.weights, table.groups)
 
 
 def _score_fold(
@@ -516,6 +547,14 @@ def _score_fold(
     supervision, tested = table.supervision.rows(train).certain(), table.supervision.rows(test)
     of_tested = None if table.weights is None else table.weights[test]
     weights = table.weights[train] if table.weights is not None and weight_argument(model.estimator) else None
+
+    def said_of(features: Rows) -> Floats | None:
+        """Probabilities of the classes in the order of the target; None if the truth of no row is known."""
+        if table.checks is None or not tested.n_classes:
+            return None
+        features = np.sort(features)
+        fitted = clone(model).fit_target(table.part(train, features), supervision, weights)
+        return fitted.probabilities_of(table.part(test, features), tested)
 
     @cache
     def on_set(features: tuple[int, ...]) -> float:
@@ -555,6 +594,7 @@ def _score_fold(
             "by_size": [on(order[:size]) for size in sizes],
             "random_by_size": [random(int(size)) for size in sizes],
             "selected": on(kept),
+            "said": said_of(kept),
             "all_features": on(order),
             "random": random(len(kept)),
             "n_selected": len(kept) - len(table.given),

@@ -492,6 +492,17 @@ class DoubtClassifier(ClassifierMixin, DoubtModel):
         likeliest = int((weights[train] @ supervision.memberships[train]).argmax())
         return float(np.average(supervision.memberships[test, likeliest], weights=weights[test]))
 
+    def probabilities_of(self, X: Any, supervision: Supervision) -> Floats:
+        """Probabilities of the classes in the order of a target; of a model without, 1 for the class that it names."""
+        if hasattr(self, "predict_proba"):
+            said = self.predict_proba(X)
+        elif hasattr(self, "decision_function") and len(self.classes_) == 2:
+            high = 1.0 / (1.0 + np.exp(-self.decision_function(X)))
+            said = np.column_stack([1.0 - high, high])
+        else:
+            said = np.equal(self.predict(X)[:, None], self.classes_).astype(np.float64)
+        return _aligned(said, _places(supervision.classes, self.classes_), supervision.n_classes)
+
     @available_if(_has("predict_proba"))
     def predict_proba(self, X: Any) -> Floats:
         """Probability of every class, in the order of ``classes_``; 0 for a class of which no row was learned."""

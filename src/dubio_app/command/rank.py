@@ -126,7 +126,7 @@ def _print(run: Run) -> None:
         wishes = {"relevant": "related to the target", "sufficient": "that suffice"} if ranking.n_relevant else {}
         kept = wishes.get(call.keep, "selected")
         worth = sentence(note_on_evaluation(run.evaluation, wording.model_of(run), kept))
-        evaluated = [worth, run.evaluation.verdict()]
+        evaluated = [worth, run.evaluation.verdict(), *run.evaluation.about_truth()]
     if print_answer(call, rows, lambda: _content(run, ranking, rows)):
         tell([*map(sentence, alerts), *evaluated, *notes] if call.csv else notes, quiet=call.quiet)
         return
