@@ -19,7 +19,7 @@ from dubio_app.command.wording import EXIT_CODES, in_command_words
 from dubio_app.files import TableFile
 
 ROOT = Path(__file__).parents[1]
-COMMANDS = ("dubio", "rank", "audit", "check", "look", "apply", "rerun", "methods", "demo")
+COMMANDS = ("dubio", "open", "rank", "audit", "check", "look", "apply", "rerun", "methods", "demo")
 
 
 def helped(capfd, *words: str) -> str:
@@ -67,7 +67,7 @@ def completed(capfd, monkeypatch, words: str) -> set[str]:
 
 
 def test_the_shell_is_completed(capfd, monkeypatch):
-    everything = {"rank", "audit", "check", "look", "apply", "rerun", "methods", "demo", "papers"}
+    everything = {"open", "rank", "audit", "check", "look", "apply", "rerun", "methods", "demo", "papers"}
     assert completed(capfd, monkeypatch, "dubio ") == everything
     assert completed(capfd, monkeypatch, "dubio ra") == {"rank"}
     assert completed(capfd, monkeypatch, "dubio papers r") == {"run", "report"}

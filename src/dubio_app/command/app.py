@@ -126,6 +126,22 @@ def rerun(call: Call) -> None:
         repeat(call)
 
 
+def open(call: Call) -> None:
+    """Open a page in the browser with everything: table, question, answer, labels, and what to take away.
+
+    The page is served on this computer only. A project is a folder with a copy of the table and every decision; opened
+    again, it goes on where it was.
+
+    \b
+    Examples:
+      dubio open
+      dubio open patients.xlsx --project study
+    """
+    from dubio_app.page.opening import open_page
+
+    open_page(call)
+
+
 def methods(call: Call) -> None:
     """List the methods: what each needs and what it does."""
     from dubio.methods.register import METHODS
@@ -165,7 +181,7 @@ def make_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True)(_function("dubio", version))
-    for work in (rank, audit, check, look, apply, rerun, methods, demo):
+    for work in (open, rank, audit, check, look, apply, rerun, methods, demo):
         app.command(work.__name__)(_function(work.__name__, work))
     for further in sorted(entry_points(group="dubio.commands"), key=lambda entry: entry.name):
         app.add_typer(further.load(), name=further.name)

@@ -122,7 +122,7 @@ class Option:
 
     def is_required(self, command: str) -> bool:
         """Whether a command cannot do without it."""
-        return not self.flags or command in self.required.split()
+        return (not self.flags and self.default is None) or command in self.required.split()
 
     def parameter(self, command: str) -> inspect.Parameter:
         """The option as a parameter of a function, as Typer reads it."""
@@ -205,6 +205,11 @@ _to_make = partial(Option, passed="make")
 #: All options, in the order of the help.
 OPTIONS = (
     Option("--version", commands="dubio").means("Print the version."),
+    Option("TABLE", default="", commands="open").means("The table; it can also be chosen on the page."),
+    Option("--project FOLDER", commands="open").means(
+        "Where the project is kept: a copy of the table, every decision, the answers. By default beside the table."
+    ),
+    Option("--no-browser", commands="open").means("Print the address, and do not open the browser."),
     Option("FOLDER", commands="rerun").means("Folder that dubio rank --paper wrote."),
     Option("--table PATH", commands="rerun").means("Where the table is now, if it moved."),
     Option("SELECTION", commands="apply").means("File that dubio rank --save-selection wrote."),

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from textwrap import fill
@@ -241,9 +242,27 @@ def hushed(quiet: bool) -> Iterator[None]:
         _hushed.reset(token)
 
 
+_told: ContextVar[Callable[[str, str, int, int | None], None] | None] = ContextVar("who is told", default=None)
+
+
+@contextmanager
+def progress_goes_to(listener: Callable[[str, str, int, int | None], None]) -> Iterator[None]:
+    """In this block, steps are not shown: ``listener(step, part, done, total)`` is called."""
+    token = _told.set(listener)
+    try:
+        yield
+    finally:
+        _told.reset(token)
+
+
 @contextmanager
 def step(what: str) -> Iterator[None]:
     """Show a step of the work on a terminal: how much of it is done, and the time left, as the work reports it."""
+    if (listener := _told.get()) is not None:
+        listener(what, "", 0, None)
+        with listening(partial(listener, what)):
+            yield
+        return
     if _hushed.get() or not sys.stderr.isatty():
         with listening(lambda part, done, total: None):
             yield
