@@ -46,7 +46,7 @@ CHOICES = _choices()
 def words_of(one: Option, value: Any) -> Iterator[str]:
     """An option and its value as words of the command line; a value may begin with a dash.
 
-    >>> by_name = {one.name: one for one in OPTIONS}
+    >>> by_name = {one.name: one for one in options_of("rank")}
     >>> list(words_of(by_name["ignore"], ["a,b", "c"])), list(words_of(by_name["normalize"], True))
     (['--ignore=a,,b,c'], ['--normalize'])
     """
