@@ -145,7 +145,7 @@ def test_a_report_is_a_web_page(table, capsys):
     assert "ends in .html" in capsys.readouterr().err and not table.with_suffix(".pdf").exists()
 
 
-@pytest.mark.parametrize(("flag", "others"), [("--time", "dubio rank"), ("--annotators", "dubio rank")])
+@pytest.mark.parametrize(("flag", "others"), [("--time", "dubio rank"), ("--soft", "dubio rank")])
 def test_an_option_of_another_command_is_named_as_such(table, capsys, flag, others):
     assert run(["audit", str(table), "-t", "y", flag, "a"]) == 2
     assert f"{flag} is an option of {others}, not of dubio audit" in capsys.readouterr().err

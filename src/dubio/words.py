@@ -55,9 +55,10 @@ def sentence(clause: object) -> str:
 
 
 def capital(clause: object) -> str:
-    """A clause with a capital letter."""
+    """A clause with a capital letter; a name of the user's that it begins with stays as it is."""
     text = str(clause)
-    return f"{text[:1].upper()}{text[1:]}"
+    begins_with_name = isinstance(clause, Note) and SENTENCES[clause.code].startswith("{name}")
+    return text if begins_with_name else f"{text[:1].upper()}{text[1:]}"
 
 
 def paragraph(clauses: Iterable[object]) -> str:
