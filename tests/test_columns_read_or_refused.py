@@ -211,3 +211,18 @@ def test_an_order_can_be_named(tmp_path, capsys):
     ):
         assert run([*words, "--ordinal", wish]) == 2
         assert said in capsys.readouterr().err
+
+
+def test_tickets_are_names_and_measurements_with_remarks_are_not():
+    rng = np.random.default_rng(0)
+    tickets = [str(100_000 + 7 * i) if i % 3 else f"PC {17_000 + i}" for i in range(60)]
+    assert (
+        column_readings(pd.DataFrame({"ticket": tickets}))[0].left_out
+        == "text with 60 different values, such as '100007'"
+    )
+    remarks = ["clotted", "see report", "lost", "tube broken", "not sent", "too old"]
+    counts = [str(int(n)) for n in rng.integers(100, 900, 54)] + remarks
+    assert (
+        "mixes numbers (54 cells) with text (6 cells)"
+        in column_readings(pd.DataFrame({"n": counts}))[0].problems[0].found
+    )

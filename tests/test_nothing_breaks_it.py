@@ -429,8 +429,8 @@ def test_alpha_is_a_share(asked, alpha):
 def test_a_table_in_which_nothing_varies(tmp_path, capfd):
     file = tmp_path / "table.csv"
     file.write_text("a,y\n1,0\n1,0\n1,1\n1,1\n")
-    assert run(["rank", str(file), "--target", "y", "--method", "relieff"]) == 0
-    assert "only one value" in capfd.readouterr().out
+    assert run(["rank", str(file), "--target", "y", "--method", "relieff"]) == 2
+    assert "left out was 'a' (only one value)" in capfd.readouterr().err
 
 
 def test_a_column_too_large_to_square_beside_categories(tmp_path, capfd):

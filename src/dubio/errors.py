@@ -28,7 +28,7 @@ _PARTS = """
         What to do. One or more sentences, without the last full stop.
     code : str
         A short name of the fault, for a front end that has its own remedy for it.
-    facts : dict
+    **facts : object
         What the fault is about, as data. A fault of a column has its ``column``, and mostly the ``row`` of the first
         such cell (from 0 on), its ``place`` in the file, an ``example`` and the number ``n`` of such cells.
     """

@@ -137,6 +137,8 @@ _UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})?")
 _FEW_DIFFERENT = 10
 #: and each of them occurs in this number of cells, on average.
 _OFTEN = 3
+#: Different texts beside whole numbers that name rows, at least, and the share of these texts that has digits.
+_FEWEST_NAMES, _MOST_NAMES = 5, 0.9
 
 Decimal = Literal[".", ","]
 
@@ -329,6 +331,16 @@ class TextColumn:
         few = len(self.texts) <= _FEW_DIFFERENT and self.counts.sum() >= _OFTEN * len(self.texts)
         return bool(few and self.kind == "" and 0 < len(values) < len(self.texts) and (values == values.round()).all())
 
+    @property
+    def names_rows(self) -> bool:
+        """Whether whole numbers and texts with digits stand beside each other, most of them different: tickets."""
+        is_number = ~np.isnan(self.numbers.values)
+        values, odd = self.numbers.values[is_number], [t for t, n in zip(self.texts, is_number, strict=True) if not n]
+        differ = 2 * len(self.texts) > self.counts.sum() and len(odd) >= _FEWEST_NAMES
+        differ = differ and 2 * len(odd) > self.counts[~is_number].sum()
+        with_digits = sum(any(map(str.isdigit, text)) for text in odd) > _MOST_NAMES * len(odd)
+        return bool(differ and with_digits and (values == values.round()).all())
+
     def mixture(self) -> str:
         """Numbers and text, counted."""
         n_texts = int(self.counts.sum()) - self.n_numbers
@@ -405,6 +417,6 @@ def _meaning(texts: Sequence[str], counts: NDArray[np.int64], decimal: Decimal |
     if counts[dates.looks].sum() >= half:
         why = dates.problem or f"mixes dates with text, such as {texts[int(np.argmin(dates.looks))]!r}"
         return replace(column, problem=why, odd=~is_date if not dates.problem else None)
-    if counts[is_number].sum() >= half and not column.is_numbered:
+    if counts[is_number].sum() >= half and not column.is_numbered and not column.names_rows:
         return replace(column, problem=column.mixture(), odd=~is_number)
     return column

@@ -146,6 +146,8 @@ class Option:
 
     def value_of(self, given: Any) -> Any:
         """The value of the option, from what Typer has read."""
+        if given == "" and self.columns:
+            raise UserError(f"{self.flag} is empty: give a name.")
         if "," in self.value:
             return names_in(given or ())
         if given is None or (self.columns and not given):

@@ -184,6 +184,9 @@ def require_places(call: Call) -> None:
     read["the file of corrections"], read["the selection"] = call.corrections, call.selection
     read |= {f"the file of checked rows {quoted(path)}": path for path in call.checked}
     written = {one.flag: getattr(call, name) for name, one in call.chosen().items() if one.value.startswith("OUT.")}
+    for (flag, path), (other_flag, other) in combinations(written.items(), 2):
+        if Path(path).resolve() == Path(other).resolve():
+            raise UserError(f"{flag} and {other_flag} are the same file: give two names.")
     for flag, path in written.items():
         for what, other in read.items():
             if other and Path(path).is_file() and Path(other).exists() and Path(path).samefile(other):
@@ -192,9 +195,6 @@ def require_places(call: Call) -> None:
         is_new = Path(path).is_file() or not Path(path).exists()  # and not /dev/stdout
         if flag == "--report" and is_new and Path(path).suffix.casefold() not in (".html", ".htm"):
             raise UserError(f"--report {quoted(path)}: a report is a web page, give a name that ends in .html.")
-    for (flag, path), (other_flag, other) in combinations(written.items(), 2):
-        if Path(path).resolve() == Path(other).resolve():
-            raise UserError(f"{flag} and {other_flag} are the same file: give two names.")
     for table in (call.save_table, call.save):
         if table:
             table_format(table)

@@ -59,7 +59,8 @@ def scan_workbook(path: str) -> dict[str, SheetScan]:
     if head[:1] == b"\x09" and head[2:4] in (b"\x04\x00", b"\x06\x00", b"\x08\x00", b"\x10\x00"):
         return {}  # an .xls file of long ago
     if not head.startswith(b"PK"):
-        raise InputError(called(path), "is no workbook", "is it a text file with another ending (.csv), or damaged?")
+        found = "cannot be read: it is no workbook"
+        raise InputError(called(path), found, "is it a text file with another ending (.csv), or damaged?")
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(part.file_size for part in archive.infolist())
