@@ -93,6 +93,18 @@ def check_parameters(constraints: Mapping[str, list[Any]], values: Mapping[str, 
             raise InputError(name, f"={value!r}", f"give {valid}", code=f"parameter {name}")
 
 
+def require_choice(argument: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise if a value is none of the words that an argument takes.
+
+    >>> from dubio.checks import require_choice
+    >>> require_choice("flips", "odd", ("uniform", "next"))
+    Traceback (most recent call last):
+    dubio.errors.InputError: flips='odd': give 'uniform' or 'next'.
+    """
+    if not isinstance(value, str) or value not in choices:  # an array would be compared cell by cell
+        raise InputError(argument, f"={value!r}", f"give {one_of(map(repr, choices))}")
+
+
 def check_alpha(alpha: Any) -> None:
     """Raise if ``alpha`` is no share of false discoveries."""
     if not isinstance(alpha, Real) or isinstance(alpha, bool | np.bool_) or not 0 < float(alpha) < 1:

@@ -28,7 +28,11 @@ _PARTS = """
         What to do. One or more sentences, without the last full stop.
     code : str
         A short name of the fault, for a front end that has its own remedy for it.
+<<<<<<< HEAD
     **facts : object
+=======
+    **facts : dict
+>>>>>>> 0c0ac43 (A score passes through twelve files again; nothing known gives no effects, the largest numbers no overflow; words of other languages are spelled right)
         What the fault is about, as data. A fault of a column has its ``column``, and mostly the ``row`` of the first
         such cell (from 0 on), its ``place`` in the file, an ``example`` and the number ``n`` of such cells.
     """
@@ -228,15 +232,3 @@ class NoFeatureStandsOut(InputWarning):
         """The warning with its reason."""
         remedy = "one feature is handed on so that pipelines run, but nothing shows that it matters"
         return cls("X", f"has no feature that stands out: {why}", remedy, code="nothing stands out")
-
-
-def require_choice(argument: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Raise if a value is none of the words that an argument takes.
-
-    >>> from dubio.errors import require_choice
-    >>> require_choice("flips", "odd", ("uniform", "next"))
-    Traceback (most recent call last):
-    dubio.errors.InputError: flips='odd': give 'uniform' or 'next'.
-    """
-    if not isinstance(value, str) or value not in choices:  # an array would be compared cell by cell
-        raise InputError(argument, f"={value!r}", f"give {one_of(map(repr, choices))}")

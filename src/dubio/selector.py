@@ -316,7 +316,7 @@ class FeatureSelector(Selector):
         left_out = left_out_by(alerts, self.drop_leaks, columns)
         drawn = self._drawn(without_copies(problem, alerts) if self.drop_leaks else problem, method)
         problem = self._with_belief(self._prepared(drawn, method), wish)
-        if len(left_out) == problem.n_features:
+        if len(left_out) == problem.n_features and problem.n_rows > 1:  # one row has an error of its own
             raise nothing_is_left(problem.feature_names, left_out)
         selector = self._fitted(problem, method, wish, left_out)
         ranking = self._without_repeats(problem, selector.to_ranking())

@@ -163,10 +163,10 @@ def effects_of(problem: Problem, n_jobs: int | None = None) -> Effects | None:
     """
     if sparse.issparse(problem.X):
         return None
-    problem = without_given(problem.filled if problem.given is not None else problem).counted
+    problem = (problem if problem.given is None else without_given(problem.filled)).counted
     weights = np.ones(problem.n_rows) if problem.sample_weight is None else problem.sample_weight
     compared = problem.supervision.comparisons(weights / weights.mean())
-    if not compared:
+    if not any(one.names for one in compared.values()):
         return None
 
     def work(start: int, stop: int) -> list[_Acting]:

@@ -67,7 +67,9 @@ class Evidence:
         problem = problem.tested
         target, rows = problem.supervision, problem.supervision.labelled
         within = within and problem.groups is not None
-        scores, weights, part = target.target_matrix(rows), np.empty(0), without_given(problem, centred=within)
+        scores, weights, part = target.target_matrix(rows), np.empty(0), problem
+        if problem.given is not None:
+            part = without_given(problem, centred=within)
         columns = part.X if rows.all() else part.labelled.X
         if problem.given is not None:
             regression = regression_of(problem, np.flatnonzero(rows), within)

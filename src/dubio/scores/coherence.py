@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.checks import random_of
-from dubio.errors import InputError, require_choice
+from dubio.checks import random_of, require_choice
+from dubio.errors import InputError
 from dubio.kernels.overlap import count_coherent, select_greedily
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.table.matrix import read_numbers_table

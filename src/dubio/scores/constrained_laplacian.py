@@ -14,8 +14,8 @@ from scipy.linalg import svd
 from sklearn.base import clone
 from sklearn.metrics import davies_bouldin_score
 
-from dubio.checks import AT_LEAST_ONE, HasMethods, Interval, StrOptions, check_parameters
-from dubio.errors import InputError, InputWarning, require_choice, warn
+from dubio.checks import AT_LEAST_ONE, HasMethods, Interval, StrOptions, check_parameters, require_choice
+from dubio.errors import InputError, InputWarning, warn
 from dubio.kernels.threads import chunks
 from dubio.methods.parameters import documented, estimator
 from dubio.neighbors.graphs import RowNeighbors, cluster_graph_blocks, ends_of, squared_distances, symmetrize

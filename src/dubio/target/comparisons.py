@@ -205,8 +205,8 @@ class Limits(Comparison):
 def _slope(x: Floats, y: Floats, weights: Floats) -> float:
     """The slope of a weighted regression of y on x; 0 if x does not vary."""
     x = x - np.average(x, weights=weights)
-    below = float(weights @ x**2)
-    return float(weights @ (x * (y - y[0]))) / below if below > 0 else 0.0
+    below, unit = float(weights @ x**2), float(np.abs(y).max(initial=0.0)) or 1.0  # y may be huge
+    return float(weights @ (x * (y / unit - y[0] / unit))) / below * unit if below > 0 else 0.0
 
 
 def _hazard_ratio(x: Floats, times: Floats, known: NDArray[np.bool_], weights: Floats) -> float:

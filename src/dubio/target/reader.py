@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from dubio.errors import InputError, quoted, require_choice, warn
+from dubio.checks import require_choice
+from dubio.errors import InputError, quoted, warn
 from dubio.table.cells import missing_cells
 from dubio.table.matrix import column_names, is_numeric, require_same_rows
 from dubio.target.classes import Classes, SoftLabels, is_whole, read_classes, read_memberships

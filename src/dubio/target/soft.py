@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.errors import InputError, counted, listed, name_row, require_choice
+from dubio.checks import require_choice
+from dubio.errors import InputError, counted, listed, name_row
 from dubio.table.cells import is_missing
 from dubio.table.matrix import column_names
 from dubio.table.rows import first_of

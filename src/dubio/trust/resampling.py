@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 from sklearn.base import clone
 
-from dubio.checks import Interval, check_parameters, seed_of
-from dubio.errors import InputError, InputTypeError, counted, require_choice
+from dubio.checks import Interval, check_parameters, require_choice, seed_of
+from dubio.errors import InputError, InputTypeError, counted
 from dubio.kernels.threads import resolve_threads
 from dubio.problem import Problem
 from dubio.progress import advance, listener_of, listening

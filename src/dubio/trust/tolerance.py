@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import isotonic_regression
 
-from dubio.checks import check_alpha, seed_of
-from dubio.errors import counted, require_choice
+from dubio.checks import check_alpha, require_choice, seed_of
+from dubio.errors import counted
 from dubio.evidence.evidence import Evidence, varying_features, varying_parts
 from dubio.evidence.permutation import most_squares
 from dubio.evidence.relations import (

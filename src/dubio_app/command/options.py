@@ -15,7 +15,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal
 
-from dubio.errors import InputError, require_choice
+from dubio.errors import InputError
 
 #: What the value of an option is read as, by what stands for it in the help.
 _TYPES = {"N": int, "DRAWS": int, "NUMBER": float, "SHARE": float}
@@ -153,6 +153,8 @@ class Option:
         if given is None or (self.columns and not given):
             return self.unset
         if self.choices:
+            from dubio.checks import require_choice  # NumPy is not needed for the help
+
             require_choice(self.name, given, self.choices)
         return tuple(given) if self.several else given if self.read is None else self.read(given)
 
