@@ -28,11 +28,7 @@ _PARTS = """
         What to do. One or more sentences, without the last full stop.
     code : str
         A short name of the fault, for a front end that has its own remedy for it.
-<<<<<<< HEAD
     **facts : object
-=======
-    **facts : dict
->>>>>>> 0c0ac43 (A score passes through twelve files again; nothing known gives no effects, the largest numbers no overflow; words of other languages are spelled right)
         What the fault is about, as data. A fault of a column has its ``column``, and mostly the ``row`` of the first
         such cell (from 0 on), its ``place`` in the file, an ``example`` and the number ``n`` of such cells.
     """
