@@ -124,6 +124,8 @@ def number_lines(summaries: Summaries) -> list[Line]:
             if shown.kind != "table":
                 continue
             beside = set(shown.options.get("beside", ()))
+            names_its_table = shown.title.startswith(("Table ", "Tables "))
+            section = shown.title if names_its_table else f"{summary.title.split(':')[0]}: {shown.title}"
             for cell in summary.cells:
                 for measure, entry in shown.rows.get(cell.key, {}).items():
                     if entry.printed is None or {cell.key, measure} & beside:
@@ -142,7 +144,7 @@ def number_lines(summaries: Summaries) -> list[Line]:
                     lines.append(
                         Line(
                             summary.paper,
-                            f"{summary.title.split(':')[0]}: {shown.title}",
+                            section,
                             "number",
                             text,
                             entry.printed,
