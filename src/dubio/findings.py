@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -124,10 +124,11 @@ class Findings:
     #: Weight of the penalty on features that resemble better ones.
     redundancy: float | None = None
 
-    def without_cells(self) -> Findings:
-        """The same without alerts, notes and reasons, which may quote cells of the table."""
+    def without_cells(self, common: Collection[str] = ()) -> Findings:
+        """The same without alerts, notes and reasons, which may quote cells, and without rare classes."""
         reasons = dict.fromkeys(self.ranking.left_out, say("not usable"))
-        return replace(self, ranking=replace(self.ranking, left_out=reasons), alerts=(), columns=(), notes=())
+        ranking = replace(self.ranking.without_rare(common), left_out=reasons)
+        return replace(self, ranking=ranking, alerts=(), columns=(), notes=())
 
     def explanation(self) -> str:
         """How the target was read, which method was chosen and why, and how many features were kept and why."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
@@ -132,6 +132,16 @@ class Ranking:
     def with_columns(self, columns: Mapping[str, NDArray[Any]]) -> Ranking:
         """The same ranking with further columns, each with one value per feature in the order of the table."""
         return replace(self, extras={**self.extras, **columns})
+
+    def without_rare(self, common: Collection[str]) -> Ranking:
+        """The same ranking without effects on single classes and categories, but for classes that are ``common``."""
+        single = [name for name in self.extras if name.startswith("effect of ") or name == "effect_level"]
+        extras = {name: values for name, values in self.extras.items() if name not in single}
+        if "effect_of" in extras:
+            extras["effect_of"] = np.array(
+                [name if name in common else "" for name in extras["effect_of"]], dtype=object
+            )
+        return replace(self, extras=extras)
 
     def without_handed_on(self) -> Ranking:
         """The same ranking; if nothing stands out, nothing is kept, while in Python one feature is handed on."""

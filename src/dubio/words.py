@@ -529,6 +529,13 @@ SENTENCES: dict[str, str] = {
     "paper no missing cells": "No cell of the table was missing",
     "paper groups": "Rows with the same {groups} belong together ({n_groups:,} groups): tests compared whole groups, "
     "or rows within a group, and no row was predicted from a row of its own group",
+    "paper given": "{given:10} {given:was|were} taken as known: the other columns were judged by what they add. The "
+    "target and each column were first predicted from {given:it|them}, by ridge regression on curves, categories and "
+    "their products and on rows that were not used to learn it, and what was left of both was compared",
+    "paper corrected": "Before the analysis, a person looked again at {looked:,} {looked:label|labels}, and changed "
+    "{corrected:,} of them",
+    "paper checked": "The truth of {checked:,} rows, drawn with known chances, was determined by hand. With them, each "
+    "feature was also tested for a relation with the truth, by prediction-powered inference",
     "paper weights": "Each row counted with the weight in {weights}",
     "paper sampled": "A random sample of {used:,} rows was used",
     "paper method": "Features were ranked by {method} of dubio {dubio} ({does})",
@@ -568,7 +575,10 @@ SENTENCES: dict[str, str] = {
     "rerun differs": "{names:This file differs|These files differ}: {names:20}",
     "rerun changed file": "The {what} ({path}) is not the file that was analysed",
     "rerun changed version": "{name} was {before}, and is {now} now",
-    "rerun moved": "Came in: {came:10}. Went out: {went:10}. The largest change of a rank is {far} ({name})",
+    "rerun came in": "Now selected, and not before: {names:10}",
+    "rerun went out": "Selected before, and not now: {names:10}",
+    "rerun ranks": "The largest change of a rank is {far} ({name})",
+    "rerun same answer": "The same features are selected, in the same order",
     "kit written": "paper kit written to {path}",
     "no word file": "paper.docx was not written: pip install 'dubio[paper]'",
     # What only the command says. Errors have their own remedies in ``dubio_app/command/wording.py``.

@@ -447,6 +447,11 @@ class Call(SimpleNamespace):
         given = {name: getattr(self, name) for name, one in self.chosen().items() if one.flag not in _HOW_TO_WRITE}
         return {name: value for name, value in given.items() if name != "table"}
 
+    @property
+    def is_in_depth(self) -> bool:
+        """Whether a report or a paper asks for all that can be found out in a short time."""
+        return bool(self.report or self.paper)
+
     def check(self) -> None:
         """Raise if options contradict or exclude each other, or need others."""
         given = self.chosen()

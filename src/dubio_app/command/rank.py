@@ -41,7 +41,6 @@ def rank_frame(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> N
     """Rank the features of a table in memory, which may be a sample ``drawn`` of the rows of the file."""
     run = run_of(file, call, drawn)
     if call.report:
-        run.audit = trust.audit_labels(run)
         trust.write_report(run)
     if call.save_table:
         _save_table(run)
@@ -50,7 +49,7 @@ def rank_frame(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> N
     if call.paper:
         from dubio_app.paper.kit import write_kit  # which draws with matplotlib
 
-        write_kit(run, rows_of(run))
+        write_kit(run, rows_of(run, shared=call.no_rows))
     _print(run)
 
 
@@ -80,8 +79,9 @@ def run_of(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> Run:
     run.stability, run.tolerance = trust.resample(run), trust.tolerate(run)
     run.fingerprints, run.corrected = trust.look_for_fingerprints(run), trust.before_and_after(run)
     run.evaluation = trust.evaluate(run)
+    run.audit = trust.audit_labels(run) if call.is_in_depth else None
     if call.no_rows:
-        run.findings = run.findings.without_cells()
+        run.findings = run.findings.without_cells(trust.common_classes(problem.supervision.certain()))
     return run
 
 
@@ -101,9 +101,14 @@ def _save_table(run: Run) -> None:
     run.notes.append(saved)
 
 
-def rows_of(run: Run) -> Rows:
-    """One dictionary per feature that was ranked, best first, with what was found about it."""
+def rows_of(run: Run, *, shared: bool = False) -> Rows:
+    """One dictionary per feature that was ranked, best first, with what was found about it.
+
+    ``shared``: without the names of rare classes and of categories.
+    """
     ranking, order = run.selector.to_ranking(), run.selector.to_ranking().order
+    if shared:
+        ranking = run.without_rare(ranking)
     columns = {} if run.tolerance is None else run.tolerance.columns()
     columns |= run.fingerprints.columns() if trust.who_labelled(run) else {}
     frame = ranking.without_handed_on().with_columns(columns).to_frame()

@@ -21,10 +21,13 @@ from dubio.doubt.votes import VoteAudit
 from dubio.errors import InputError
 from dubio.pipelines.evaluation import SelectionEvaluation, evaluate_problem, usual_model
 from dubio.problem import Problem
+from dubio.ranking import Ranking
 from dubio.sampling import sample_rows
+from dubio.target.knowledge import Supervision
 from dubio.target.ordered import ordered_classes
 from dubio.trust import BeforeAndAfter, compare, fingerprints
 from dubio.trust.resampling import problem_stability
+from dubio.trust.selection import FEWEST_ROWS
 from dubio.trust.tolerance import problem_tolerance
 from dubio.words import note
 from dubio_app.command import wording
@@ -60,6 +63,22 @@ class Run:
         """The call that asked."""
         return self.question.call
 
+    def without_rare(self, ranking: Ranking) -> Ranking:
+        """A ranking without the names of rare classes and of categories."""
+        return ranking.without_rare(common_classes(self.problem.supervision.certain()))
+
+
+def common_classes(known: Supervision) -> dict[str, float]:
+    """The classes that enough rows share to be named where no row may be recognised, the largest first."""
+    return {name: n for name, n in counts_of_classes(known).items() if n >= FEWEST_ROWS}
+
+
+def counts_of_classes(known: Supervision) -> dict[str, float]:
+    """The classes with their number of rows, the largest first; none for numbers."""
+    memberships, names, _ = known.as_drawn()
+    totals = memberships.sum(axis=0) if names else []
+    return {names[k]: float(totals[k]) for k in np.argsort(-np.asarray(totals), kind="stable").tolist()}
+
 
 def make_selector(question: Question) -> Any:
     """The selector of a ranking; that of an audit has its defaults."""
@@ -78,9 +97,9 @@ def _in_threads(what: str) -> Iterator[None]:
 
 
 def resample(run: Run) -> Any:
-    """How far the ranks move, and how often each feature is kept, on resampled rows; a report shows it unasked."""
+    """How far the ranks move, and how often each feature is kept, on resampled rows; reports and papers show it."""
     draws = run.call.stability
-    if draws is None and run.call.report:
+    if draws is None and run.call.is_in_depth:
         draws = _usual_draws(run)
     if not draws:
         return None
@@ -100,9 +119,9 @@ def _usual_draws(run: Run) -> int:
 
 
 def tolerate(run: Run) -> Any:
-    """How wrong the labels may be, if it was asked for, or if a report is written and it takes little time."""
+    """How wrong the labels may be, if it was asked for, or for a report or a paper if it takes little time."""
     call, problem, ranking = run.call, run.problem, run.selector.to_ranking()
-    cheap = call.report and problem.supervision.n_labelled * problem.n_features <= _TOLERANCE_CELLS
+    cheap = call.is_in_depth and problem.supervision.n_labelled * problem.n_features <= _TOLERANCE_CELLS
     if call.tolerance is False or not (call.tolerance or cheap):
         return None
     if not problem.supervision.form:
@@ -120,12 +139,12 @@ def tolerate(run: Run) -> Any:
 
 
 def look_for_fingerprints(run: Run) -> Any:
-    """Features related to how the rows were labelled: if annotators are named, or for the report of a small table."""
+    """Features related to how the rows were labelled: if annotators are named, or if the table of a report is small."""
     call, table = run.call, run.question.table
     problem = run.problem.with_supervision(run.problem.supervision.certain())
     if isinstance(run.audit, VoteAudit):
         return _marks_of_voters(run)
-    cheap = call.report and problem.n_rows * problem.n_features <= _FINGERPRINT_CELLS
+    cheap = call.is_in_depth and problem.n_rows * problem.n_features <= _FINGERPRINT_CELLS
     settings = {"alpha": 0.05, "random_state": call.seed, "n_jobs": call.jobs}
     with step("who labelled the rows"), notes_from_warnings(run.notes):
         if len(call.annotators) > 1 and cheap:
@@ -241,7 +260,8 @@ def write_report(run: Run) -> None:
     asking = (alert for alert in run.findings.alerts if not alert.asks_nothing)
     about_labels = call.command == "audit"
     if call.no_rows:
-        ranking = replace(selector.to_ranking().without_handed_on(), left_out=run.findings.ranking.left_out)
+        ranking = run.without_rare(selector.to_ranking().without_handed_on())
+        ranking = replace(ranking, left_out=run.findings.ranking.left_out)
         more |= {"notes": (), "explanation": run.findings.explanation(), "ranking": ranking, "no_rows": True}
     with step("writing the report"):
         findings = gather_problem(

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dubio.errors import quoted
 from dubio.findings import how_sure, note_on_evaluation
 from dubio.ranking import Ranking
 from dubio.trust.selection import FEWEST_ROWS, rounded, versions
 from dubio.words import sentence
 from dubio_app.command.output import Rows
-from dubio_app.command.trust import Run
+from dubio_app.command.trust import Run, common_classes, counts_of_classes
 from dubio_app.command.wording import model_of
 
 
@@ -75,13 +73,17 @@ class Account:
             "does": run.findings.does,
             "because": run.findings.because,
             "alpha": 100 * call.alpha,
-            "kept": ranking.names[ranking.order[: int(ranking.support.sum())]].tolist(),
-            "n": int(ranking.support.sum()),
+            "kept": ranking.names[ranking.best_first[: ranking.n_kept]].tolist(),
+            "n": ranking.n_kept,
             "related": full.n_relevant or 0,
             "enough": full.n_sufficient or 0,
             "seed": call.seed,
             **{name.replace("-", "_"): version for name, version in versions().items()},
         }
+        facts |= {"given": list(full.given), "checked": problem.checks.n_checked if problem.checks is not None else 0}
+        if run.corrected is not None:
+            labels = run.corrected.corrected
+            facts |= {"looked": int((labels.decisions != "").sum()), "corrected": labels.count("change")}
         if run.stability is not None:
             facts["draws"] = len(run.stability.rankings)
         if run.evaluation is not None:
@@ -95,6 +97,9 @@ class Account:
             "sampled": used < problem.n_rows,
             "groups": problem.groups is not None,
             "weights": call.weights,
+            "given": full.given,
+            "checked": problem.checks is not None,
+            "corrected": run.corrected is not None,
             "missing cells": problem.n_missing,
             "no missing cells": not problem.n_missing,
             "tested": tested,
@@ -118,14 +123,5 @@ class Account:
         sure = tuple(map(sentence, how_sure(full.without_handed_on(), call.alpha if tested else None, run.stability)))
         left_out = dict.fromkeys(full.left_out, "") if call.no_rows else dict(full.left_out)
         holds = frozenset(name for name, is_so in so.items() if is_so)
-        return cls(facts, holds, ranking, rows, left_out, _classes(known, call.no_rows), sure)
-
-
-def _classes(known: Any, no_rows: bool) -> list[tuple[str, float]]:
-    """The classes with their number of rows, the largest first."""
-    memberships, names, _ = known.as_drawn()
-    if not names:
-        return []
-    totals = memberships.sum(axis=0)
-    fewest = FEWEST_ROWS if no_rows else 0
-    return [(names[k], float(totals[k])) for k in np.argsort(-totals, kind="stable").tolist() if totals[k] >= fewest]
+        classes = common_classes(known) if call.no_rows else counts_of_classes(known)
+        return cls(facts, holds, ranking, rows, left_out, list(classes.items()), sure)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from dubio.trust.selection import versions
 from dubio.words import note
 from dubio_app.command.applying import selection_of
-from dubio_app.command.options import Call
+from dubio_app.command.options import OPTIONS, Call
 from dubio_app.command.output import Rows, as_csv, step
 from dubio_app.command.trust import Run
 from dubio_app.paper.account import Account
@@ -23,7 +23,7 @@ from dubio_app.paper.text import bibliography, methods, results
 from dubio_app.whole_files import write_whole
 
 #: The options that name files which are read; their contents are part of what is repeated.
-READ_FILES = ("table", "pairs", "corrections")
+READ_FILES = ("table", *(one.name for one in OPTIONS if one.value == "FILE"))
 
 
 def write_kit(run: Run, rows: Rows, recorded: Mapping[str, Any] | None = None) -> None:
@@ -59,13 +59,24 @@ def kit_files(run: Run, rows: Rows, recorded: Mapping[str, Any] | None = None) -
 def run_record(run: Run, recorded: Mapping[str, Any] | None = None) -> str:
     """All that repeats a run, as TOML: options, files with their hashes, versions."""
     call = run.call
-    places = recorded or {name: _place(getattr(call, name), call.paper) for name in READ_FILES if getattr(call, name)}
+    paths = {name: getattr(call, name) for name in READ_FILES if getattr(call, name)}
+    places = recorded or {name: _each(path, lambda one: _place(one, call.paper)) for name, path in paths.items()}
     given = {name: value for name, value in call.settings().items() if name not in READ_FILES}
     lines = ["# dubio rerun repeats the analysis with these settings.", "[options]", *_lines(given)]
     lines += ["", "[files]", *_lines(places), "", "[hashes]"]
-    lines += _lines({name: file_hash(getattr(call, name)) for name in places})
+    lines += _lines({name: _each(path, file_hash) for name, path in paths.items()})
     lines += ["", "[versions]", *_lines(versions()), ""]
     return "\n".join(lines)
+
+
+def as_list(paths: Any) -> list[str]:
+    """One path or several, as a list."""
+    return [paths] if isinstance(paths, str) else list(paths)
+
+
+def _each(paths: Any, change: Callable[[str], str]) -> Any:
+    """A path, or each of several, changed."""
+    return change(paths) if isinstance(paths, str) else [change(one) for one in paths]
 
 
 def _place(path: str, folder: str) -> str:
@@ -89,5 +100,5 @@ def file_hash(path: str) -> str:
 def call_of(record: Mapping[str, Any], folder: Path, paths: Mapping[str, str]) -> Call:
     """The call that a record repeats, with the files at their recorded places or at the given ``paths``."""
     options = {name: tuple(value) if isinstance(value, list) else value for name, value in record["options"].items()}
-    places = {name: str(folder / place) for name, place in record["files"].items()} | dict(paths)
-    return Call("rank", **options, **places)
+    places = {name: _each(place, lambda one: str(folder / one)) for name, place in record["files"].items()}
+    return Call("rank", **options, **places | dict(paths))

@@ -17,7 +17,7 @@ from dubio_app.command.options import Call
 from dubio_app.command.output import print_paragraph
 from dubio_app.command.question import table_of
 from dubio_app.command.rank import rows_of, run_of
-from dubio_app.paper.kit import call_of, file_hash, write_kit
+from dubio_app.paper.kit import as_list, call_of, file_hash, write_kit
 
 #: Files whose bytes depend on the machine's fonts and libraries for drawing.
 _NOT_COMPARED = (".pdf",)
@@ -34,7 +34,7 @@ def rerun(call: Call) -> None:
         again.paper, again.quiet = fresh, True
         with table_of(again) as file:
             run = run_of(file, again)
-            write_kit(run, rows_of(run), record["files"])
+            write_kit(run, rows_of(run, shared=again.no_rows), record["files"])
         differing = sorted(_differing(folder, Path(fresh)))
         moved = list(_moved(folder, Path(fresh))) if differing else []
     for one in [*changes, *moved, note("rerun differs" if differing else "rerun the same", names=differing)]:
@@ -58,8 +58,9 @@ def read_record(folder: Path) -> dict[str, Any]:
 def _changes(record: dict[str, Any], again: Call) -> Iterator[Note]:
     """The files and versions that are not those of the record."""
     for name, before in record["hashes"].items():
-        if file_hash(getattr(again, name)) != before:
-            yield note("rerun changed file", what=name, path=getattr(again, name))
+        for path, hashed in zip(as_list(getattr(again, name)), as_list(before), strict=True):
+            if file_hash(path) != hashed:
+                yield note("rerun changed file", what=name, path=path)
     now = versions()
     for name, before in record["versions"].items():
         if now.get(name) != before:
@@ -92,7 +93,15 @@ def _moved(folder: Path, fresh: Path) -> Iterator[Note]:
     kept = [{name for name, row in rows.items() if row["kept"] == "true"} for rows in (before, after)]
     ranks = [(abs(int(row["rank"]) - int(after[name]["rank"])), name) for name, row in before.items() if name in after]
     far, name = max(ranks, default=(0, ""))
-    yield note("rerun moved", came=sorted(kept[1] - kept[0]), went=sorted(kept[0] - kept[1]), far=far, name=name)
+    came, went = sorted(kept[1] - kept[0]), sorted(kept[0] - kept[1])
+    if came:
+        yield note("rerun came in", names=came)
+    if went:
+        yield note("rerun went out", names=went)
+    if far:
+        yield note("rerun ranks", far=far, name=name)
+    if not (came or went or far):
+        yield note("rerun same answer")
 
 
 def _features(folder: Path) -> dict[str, dict[str, str]]:

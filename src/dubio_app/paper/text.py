@@ -22,15 +22,18 @@ METHODS: dict[str, tuple[tuple[str, str], ...]] = {
         ("paper missing cells", "missing cells"),
         ("paper no missing cells", "no missing cells"),
         ("paper groups", "groups"),
+        ("paper corrected", "corrected"),
         ("paper weights", "weights"),
         ("paper sampled", "sampled"),
     ),
     "Selection of features": (
         ("paper method", ""),
+        ("paper given", "given"),
         ("paper tested together", "tested together"),
         ("paper tested alone", "tested alone"),
         ("paper false discoveries", "tested"),
         ("paper not tested", "not tested"),
+        ("paper checked", "checked"),
         ("paper effects", "effects"),
     ),
     "Checks of the answer": (
@@ -50,6 +53,7 @@ RESULTS: tuple[tuple[str, str], ...] = (
 CITED: dict[str, tuple[str, ...]] = {
     "paper tested together": ("box1955", "liu2020"),
     "paper false discoveries": ("benjamini1995",),
+    "paper checked": ("angelopoulos2023",),
     "paper stability": ("nogueira2018",),
     "paper evaluation": ("nadeau2003",),
     "paper audit": ("northcutt2021",),
@@ -70,6 +74,16 @@ REFERENCES: dict[str, dict[str, str]] = {
         "volume": "12",
         "pages": "2825--2830",
         "year": "2011",
+    },
+    "angelopoulos2023": {
+        "type": "article",
+        "author": "Angelopoulos, Anastasios N. and Bates, Stephen and Fannjiang, Clara and Jordan, Michael I. and "
+        "Zrnic, Tijana",
+        "title": "Prediction-Powered Inference",
+        "journal": "Science",
+        "volume": "382",
+        "pages": "669--674",
+        "year": "2023",
     },
     "benjamini1995": {
         "type": "article",
@@ -154,7 +168,8 @@ def methods(account: Account) -> str:
 def results(account: Account) -> str:
     """The results as Markdown: what was found, each feature in one line, how sure it is, and what it does not say."""
     lead = " ".join(_said(account, code) for code in _true(account, RESULTS))
-    described = [_described(account, row) for row in account.rows[:_DESCRIBED] if row["kept"]]
+    judged = [row for row in account.rows if row["kept"] and row["feature"] not in account.facts["given"]]
+    described = [_described(account, row) for row in judged[:_DESCRIBED]]
     parts = {"Features": "\n\n".join([lead, "\n".join(f"- {line}" for line in described)]).strip()}
     parts["Certainty"] = " ".join([*account.sure, *account.facts.get("worth", ())])
     parts["Limits"] = " ".join(sentence(say(code)) for code in ("paper not causal", "paper no evidence"))
