@@ -25,17 +25,6 @@ from dubio_app.files.table_file import TableFile, wrong
 from dubio_app.files.text import read_text_file
 from dubio_app.files.writing import bytes_of
 
-__all__ = [
-    "FORMATS",
-    "READERS",
-    "TableFile",
-    "frame_bytes",
-    "read_file",
-    "read_table",
-    "require_columns",
-    "table_format",
-]
-
 #: The format of a file, by the ending of its name; :data:`READERS` has a function for each format.
 FORMATS = dict.fromkeys(TEXT, "text") | dict.fromkeys((".jsonl", ".ndjson", ".json"), "json")
 FORMATS |= {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
