@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
-from dubio import FeatureSelector
+from benchmarks.near_leaks import one as near_leak
+from dubio import FeatureSelector, audit_labels
 from dubio.alerts import find_alerts
 from dubio.errors import InputError
 from dubio.problem import read_problem
@@ -78,11 +79,44 @@ def test_a_copy_of_a_numeric_target(copy):
 def test_what_is_no_copy():
     nearly = Y.copy()
     nearly[0] = (Y[0] + 1) % 3
-    assert raised(table(c=nearly), CLASSES) == {}
+    assert raised(table(c=nearly), CLASSES) == {"near copy": ("c",)}
     assert raised(table(c=NUMBERS + 0.1 * NOISE[:, 2]), NUMBERS) == {}
     few = [0, 0, 1, 1, 1, 0]
     assert raised(pd.DataFrame({"c": few, "d": [1.0, 2, 5, 3, 4, 9]}), np.array(list("xxyyyx"))) == {}  # chance does it
     assert "copy" not in raised(load_iris(as_frame=True).data, load_iris().target)
+
+
+@pytest.mark.parametrize("kind", ["copy", "codes", "score", "number", "gaps", "gaps of some"])
+def test_a_leak_that_disagrees_in_some_rows(kind):
+    """The shares are in docs/alerts.md, from lab/benchmarks/near_leaks.py."""
+    assert sum(near_leak(kind, 400, 0.4, 0.02, seed) for seed in range(5)) >= 4
+
+
+def test_a_very_good_number_is_no_leak():
+    assert sum(near_leak("honest normal", 400, 0.4, 0.0, seed) for seed in range(10)) <= 1
+
+
+def test_a_suspected_feature_comes_first_in_words(tmp_path, capsys):
+    rng = np.random.default_rng(3)
+    ill = rng.integers(0, 2, 400)
+    X = pd.DataFrame({"age": rng.normal(60, 9, 400), "crp": rng.normal(size=400) + 0.6 * ill})
+    X["hours to ICU"] = np.where(ill == 1, rng.gamma(2, 9, 400).round(1), np.nan)
+    X["followup_score"] = np.where(rng.random(400) < 0.02, 1 - ill, ill) * 6 + rng.normal(size=400)
+    selector = FeatureSelector().fit(X, ill)
+    assert {alert.kind for alert in selector.alerts_[:2]} == {"copy", "near copy"}
+    assert selector.to_ranking().headline().startswith("Look at 'hours to ICU' and 'followup_score' first")
+    left = FeatureSelector(drop_leaks=True).fit(X, ill)
+    assert not left.to_ranking().suspected and left.get_feature_names_out().tolist() == ["crp"]
+    X.assign(ill=ill).to_csv(tmp_path / "t.csv", index=False)
+    assert run(["rank", str(tmp_path / "t.csv"), "-t", "ill"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Look at 'hours to ICU' and 'followup_score' first" in out and "only you can know" in out
+
+
+def test_a_number_that_is_nearly_the_target():
+    cells = 3.0 * NUMBERS + 1
+    cells[:8] = RNG.normal(size=8)
+    assert raised(table(c=cells), NUMBERS) == {"near copy": ("c",)}
 
 
 def test_a_feature_that_separates_the_classes():
@@ -378,6 +412,16 @@ def test_a_rating_read_as_classes():
     assert raised(X, rating.astype(float) + 0.5) == {}  # read as numbers
 
 
+@pytest.mark.parametrize("grades", [3, 4, 5])
+def test_a_rating_of_few_grades(grades):
+    rng = np.random.default_rng(grades)
+    rating = rng.integers(1, grades + 1, 600)
+    X = rating[:, None] * np.array([0.4, 0.0, 0.25, 0.1]) + rng.normal(size=(600, 4))
+    assert raised(X, rating) == {"rating": ()} and raised(rng.normal(size=(600, 4)), rating) == {}
+    code = np.array([2, 1, 3, 4, 5])[rating - 1]
+    assert raised(X, code) == {}
+
+
 def test_codes_of_classes_are_rarely_taken_for_a_rating():
     found = 0
     for seed in range(200):
@@ -499,3 +543,21 @@ def test_sparse_tables_have_no_alerts():
 
     X = sparse.csr_matrix(np.abs(NOISE) > 1).astype(float)
     assert FeatureSelector("fisher").fit(X, Y).alerts_ == ()
+
+
+def test_copies_with_different_labels_come_first(tmp_path, capsys):
+    rng = np.random.default_rng(8)
+    y = np.arange(80) % 2
+    X = pd.DataFrame(rng.normal(size=(80, 3)) + y[:, None], columns=list("abc"))
+    X = pd.concat([X, X.iloc[[4, 9, 9]]], ignore_index=True)
+    y = np.r_[y, 1 - y[4], y[9], 1 - y[9]]
+    audit = audit_labels(X, y)
+    assert set(np.argsort(np.where(audit.rank > 0, audit.rank, 999))[:3]) == {4, 80, 82}  # 9 and 81 agree
+    (alert,) = [one for one in find_alerts(read_problem(X, y)) if one.kind == "contradicting rows"]
+    assert alert.facts == {"rows": 5, "which": ["row 4 and row 80", "row 9, row 81 and row 82"]}
+    X.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    assert run(["audit", str(tmp_path / "t.csv"), "-t", "y"]) == 0
+    said = capsys.readouterr()
+    assert "line 6 of the file and line 82 of the file" in " ".join((said.out + said.err).split())
+    few = pd.DataFrame({"a": rng.integers(0, 2, 80), "b": rng.integers(0, 2, 80)})  # chance makes copies
+    assert raised(few, np.arange(80) % 2) == {}

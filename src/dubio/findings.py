@@ -12,7 +12,7 @@ from dubio.target.knowledge import Supervision
 from dubio.words import PYTHON, SENTENCES, Note, Phrases, note, paragraph, say
 
 #: Alerts about features that may be the target in disguise.
-LEAKS = ("copy", "separates")
+LEAKS = ("copy", "separates", "near copy")
 #: Groups of equal features that are named in one sentence.
 _MOST_GROUPS = 3
 
@@ -24,8 +24,8 @@ class Alert:
     Attributes
     ----------
     kind : str
-        A short name: "copy", "separates", "visits", "repeated rows", "identifier", "constant", "text", "alike",
-        "rating", "lonely class" or "sentinel".
+        A short name: "copy", "separates", "near copy", "contradicting rows", "visits", "repeated rows", "identifier",
+        "constant", "text", "alike", "rating", "lonely class" or "sentinel".
     features : tuple of str
         The features it is about; empty if it is about rows or the target.
     facts : dict
@@ -85,6 +85,8 @@ class Alert:
         facts, kind = self.facts, self.kind
         if kind == "visits":
             return f"visits {facts['why']}", kind if self.features else "visits neighbours alike"
+        if kind == "near copy":
+            return f"near copy {facts['why']}", kind
         if kind == "identifier":
             return kind, "identifier text" if facts["value"] == "text" else kind
         if kind == "constant" and facts.get("varies outside"):

@@ -54,6 +54,8 @@ class Ranking:
         What the features are related to, in words; empty if no target was given.
     scores_are_places : bool
         Whether the scores only say where a search found the features: they are not shown to people.
+    suspected : tuple of str
+        Features that may be the target in disguise.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Ranking:
     given: tuple[str, ...] = ()
     about: str = "the target"
     scores_are_places: bool = False
+    suspected: tuple[str, ...] = ()
 
     @classmethod
     def from_scores(
@@ -209,6 +212,11 @@ class Ranking:
         >>> print(replace(ranking, n_relevant=3, n_sufficient=2).headline())
         3 of 4 columns are related to the target: a, b, c. The first 2 predict it as well as all 3.
         """
+        if self.suspected:
+            few = [quoted(name) for name in self.suspected]
+            shown = all_of(few) if len(few) < 6 else listed(few, 5)
+            first = say("headline suspected", shown=shown, suspected=self.suspected)
+            return f"{first} {replace(self, suspected=()).headline(most, about)}"
         if self.about_truth is not None:
             return f"{replace(self, about_truth=None).headline(most, about)} {sentence(self.about_truth)}"
         beyond = " given" if self.given else ""

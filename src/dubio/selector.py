@@ -23,7 +23,7 @@ from dubio.evidence.effects import effects_of
 from dubio.evidence.evidence import notes_on_groups
 from dubio.evidence.relevance import needed_alone
 from dubio.evidence.residuals import explained_by_given
-from dubio.findings import Alert, Findings, left_out_by
+from dubio.findings import LEAKS, Alert, Findings, left_out_by
 from dubio.kernels.gpu import DeviceName
 from dubio.methods.base import TESTED, Selector
 from dubio.methods.parameters import Count, estimator
@@ -325,7 +325,9 @@ class FeatureSelector(Selector):
         ranking = ranking.only_first(whole.n_own)
         unread = [str(one.name) for one in whole.columns.read if one.left_out] if whole.columns is not None else []
         ranking = replace(ranking, support=ranking.support & ~np.isin(ranking.names.astype(str), unread))
-        facts: dict[str, Any] = {"supervision": supervision, "ranking": ranking.with_left_out(left_out)}
+        leaks = () if self.drop_leaks else tuple(one for each in alerts if each.kind in LEAKS for one in each.features)
+        ranking = replace(ranking.with_left_out(left_out), suspected=leaks)
+        facts: dict[str, Any] = {"supervision": supervision, "ranking": ranking}
         facts |= {"method": method.name, "does": method.does, "because": because, "redundancy": self.redundancy}
         notes = self._notes_on(whole, problem, selector)
         if effects is not None and ranking.nothing_stands_out:

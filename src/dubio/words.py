@@ -119,6 +119,15 @@ SENTENCES: dict[str, str] = {
     "separates": "{features!q:5} {features:separates|each separate} the classes completely",
     "separates remedy": "{leave it out if late}",
     "separates left out": "separates the classes completely",
+    "near copy values": "{features!q:5} {features:predicts|each predict} the target far better than all other columns "
+    "together (it differs in {disagree} of {rows} rows; the others are right in {others:.0f} %): a copy of the label, "
+    "recorded after it, or a very good test: only you can know",
+    "near copy gaps": "the gaps of {features!q:5} follow the target far better than all other columns together predict "
+    "it (they differ in {disagree} of {rows} rows): filled in after the label, or a very good test: only you can know",
+    "near copy numbers": "{features!q:5} {features:has|each have} the number of the target, or one on a line with it, "
+    "in nearly all rows: a copy of it, or recorded after it: only you can know",
+    "near copy remedy": "{leave it out if late}",
+    "near copy left out": "perhaps recorded after the target",
     "visits neighbours alike": "rows that stand next to each other in the table are much alike, like visits of the "
     "same subject or moments of the same process; {assume} that rows are independent",
     "visits same values": "rows with the same value of {features!q:5} have the same {same!q:5}, like several rows of "
@@ -130,7 +139,10 @@ SENTENCES: dict[str, str] = {
     "visits remedy": "{group}",
     "visits neighbours alike remedy": "{name groups}",
     "repeated rows": "{repeated} {repeated:row|rows} of {rows} {repeated:is a repetition|are repetitions} of other "
-    "rows",
+    "rows, such as {which:3}",
+    "contradicting rows": "{rows} rows are equal to others in all columns and have another class: {which:3}",
+    "contradicting rows remedy": "look at these first: one label of each is wrong, or the columns do not hold what "
+    "decides",
     "repeated rows remedy": "keep each row once, unless different subjects have the same values; {assume} independent "
     "rows",
     "identifier": "{n} {n:column has|columns have} a different {value} in every row, like an identifier: "
@@ -218,6 +230,7 @@ SENTENCES: dict[str, str] = {
     "headline nothing": "No feature stands out: nothing in the table is clearly better than chance.",
     "would be found": "with these rows, a feature with a concordance of {percent:.0f} % (50 % is nothing) would have "
     "been found in 4 of 5 such tables",
+    "headline suspected": "Look at {shown} first: {suspected:it|each} may be the target in disguise.",
     "headline given": "Beyond {given}, {n} of {total} columns {n:is|are} related to {about}: {names}.",
     "headline sufficient given": "Beyond {given}, {n} of {total} columns {n:is|are} kept: {names}. {n:It predicts|They "
     "predict} {about} as well as all {related} that are related to it.",

@@ -8,8 +8,8 @@ import numpy as np
 
 from dubio.alerts.alert import view_of
 from dubio.alerts.of_columns import alike_alerts, constant_alerts, identifier_alerts, sentinel_alerts, text_alerts
-from dubio.alerts.of_rows import repeated_alerts, units_of, visit_alerts
-from dubio.alerts.of_target import copy_alerts, lonely_alerts, rating_alerts
+from dubio.alerts.of_rows import contradicting_alerts, repeated_alerts, units_of, visit_alerts
+from dubio.alerts.of_target import copy_alerts, lonely_alerts, near_copy_alerts, rating_alerts
 from dubio.findings import LEAKS, Alert, left_out_by
 from dubio.problem import Problem
 
@@ -53,19 +53,24 @@ def find_alerts(problem: Problem) -> tuple[Alert, ...]:
     units = units_of(view, problem.groups, of_rows)
     copies: list[Alert] = []
     of_labels: list[Alert] = []
+    contradicting: list[Alert] = []
     for name, target in (view.supervision.targets or {"": view.supervision}).items():
         part, named = replace(view, supervision=target), {"target": name} if name else {}
         of_label = [*rating_alerts(part), *lonely_alerts(part)]
-        copies += [replace(alert, facts=alert.facts | named) for alert in copy_alerts(part, units)]
+        apart = contradicting_alerts(part) if problem.groups is None else []
+        contradicting += [replace(alert, facts=alert.facts | named) for alert in apart]
+        suspected = copy_alerts(part, units)
+        suspected += near_copy_alerts(part, units, {feature for alert in suspected for feature in alert.features})
+        copies += [replace(alert, facts=alert.facts | named) for alert in suspected]
         of_labels += [replace(alert, facts=alert.facts | named) for alert in of_label]
     others = [alert for find in FINDERS for alert in find(view)]
-    return (*copies, *of_rows, *identifier_alerts(view), *of_labels, *others)
+    return (*copies, *contradicting, *of_rows, *identifier_alerts(view), *of_labels, *others)
 
 
 def without_copies(problem: Problem, alerts: tuple[Alert, ...]) -> Problem:
     """The same problem; features that are suspected to be the target in disguise become constant, so they come last.
 
-    These are copies of the target, and features that separate its classes completely.
+    These are copies of the target, features that separate its classes, and those that predict it far too well.
     The number of features stays the same: whoever asks for a feature by its position finds it.
 
     Parameters

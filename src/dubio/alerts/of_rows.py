@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from dubio.alerts.alert import Floats, Rows, View, blocks_of_rows, standard_columns
+from dubio.alerts.alert import Floats, Rows, View, blocks_of_rows, standard_columns, view_of
+from dubio.errors import all_of, name_row
 from dubio.findings import Alert
+from dubio.problem import Problem
 from dubio.table.rows import centred_within, group_means
 
 # A column that names subjects:
@@ -32,6 +34,7 @@ _FIRST_ROWS = 300  # pairs of rows that show at once that most columns do not st
 # Fewest repeated rows that are worth an alert:
 _FEWEST_REPEATED = 3  # rows
 _SHARE_REPEATED = 0.02  # of all rows
+_SHOWN_COPIES, _SHOWN_ROWS = 3, 4  # groups of equal rows that are named, and rows of each
 _CHANCE_OF_TWIN = 0.05  # twins: a repeated row counts if chance gives it fewer
 # What is enough to see how alike rows are:
 _MOST_ROWS = 4000  # rows of the table
@@ -190,13 +193,61 @@ def repeated_alerts(view: View) -> list[Alert]:
     fewest = max(_FEWEST_REPEATED, _SHARE_REPEATED * len(X))
     if (counts - 1).sum() < fewest:
         return []
-    repeated = int((counts - 1)[_twins_by_chance(X, first, counts) < _CHANCE_OF_TWIN].sum())
-    return [] if repeated < fewest else [Alert("repeated rows", facts={"repeated": repeated, "rows": len(X)})]
+    real = _twins_by_chance(X, first, counts) < _CHANCE_OF_TWIN
+    repeated = int((counts - 1)[real].sum())
+    if repeated < fewest:
+        return []
+    keys = row_keys(view)
+    which = [_rows_named(view, np.flatnonzero(keys == keys[row])) for row in first[real][:_SHOWN_COPIES]]
+    return [Alert("repeated rows", facts={"repeated": repeated, "rows": len(X), "which": which})]
 
 
-def row_keys(view: View) -> NDArray[np.uint64]:
+def contradicting_alerts(view: View) -> list[Alert]:
+    """Rows that are equal in all features and have different classes."""
+    groups = _contradicting(view)
+    if not groups:
+        return []
+    which = [_rows_named(view, group) for group in groups[:_SHOWN_COPIES]]
+    return [Alert("contradicting rows", facts={"rows": int(sum(map(len, groups))), "which": which})]
+
+
+def contradicting_rows(problem: Problem) -> Rows:
+    """The rows whose class is not that of most of their copies: rows that are equal in all features, beyond chance."""
+    view = view_of(problem)
+    if view is None or problem.groups is not None:
+        return np.empty(0, dtype=np.int64)
+    codes, odd = view.supervision.given_codes, []
+    for group in _contradicting(view):
+        assert codes is not None
+        counts = np.bincount(codes[group])
+        odd.append(group[counts[codes[group]] < counts.max()] if (counts == counts.max()).sum() == 1 else group)
+    return view.rows[np.concatenate(odd)] if odd else np.empty(0, dtype=np.int64)
+
+
+def _contradicting(view: View) -> list[Rows]:
+    """Groups of labelled rows that are equal in all features, beyond chance, and have different classes."""
+    codes = view.supervision.given_codes
+    if codes is None or len(view.X) < 2 or not view.X.shape[1]:
+        return []
+    labelled = np.flatnonzero(codes >= 0)
+    keys = row_keys(view, with_target=False)[labelled]
+    order = np.lexsort((labelled, keys))
+    groups = np.split(labelled[order], np.flatnonzero(np.diff(keys[order])) + 1)
+    groups = [group for group in groups if len(np.unique(codes[group])) > 1]
+    if not groups:
+        return []
+    first, sizes = np.array([group[0] for group in groups]), np.array([len(group) for group in groups])
+    real = _twins_by_chance(view.X, first, sizes) < _CHANCE_OF_TWIN
+    return sorted((group for group, is_real in zip(groups, real, strict=True) if is_real), key=lambda group: group[0])
+
+
+def _rows_named(view: View, rows: Rows) -> str:
+    return all_of(name_row(int(view.rows[row])) for row in rows[:_SHOWN_ROWS])
+
+
+def row_keys(view: View, with_target: bool = True) -> NDArray[np.uint64]:
     """A number per row that is the same for equal rows (and, but for one in 2**64, only for these)."""
-    numbers = view.supervision.row_numbers
+    numbers = view.supervision.row_numbers if with_target else None
     X = view.X if numbers is None else np.column_stack([view.X, numbers])
     factors = np.random.RandomState(0).randint(2**62, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     keys = np.zeros(len(X), dtype=np.uint64)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
-from scipy.stats import rankdata
+from scipy.stats import binom, chi2, rankdata
 
 from dubio.alerts.alert import Floats, Rows, View, standard_columns
 from dubio.alerts.of_rows import Units, follows, log_chance_of_one_value
@@ -17,10 +20,37 @@ _FEWEST_NUMBERS = 10  # rows with a numeric target
 _ROWS_OF_RANKS = 2000  # rows on which ranks are compared first
 _MOST_VALUES = 50  # different values of a column that is looked at as one of categories
 _PAIRS = 300  # pairs of rows that show at once that a column does not tell the classes
-_FEWEST_GRADES = 5  # classes of a rating: shorter scales are more often codes, and their order cannot be tested
+# A near copy: a column that predicts the target nearly always, where labels or cells may be wrong. Measured by
+# lab/benchmarks/near_leaks.py.
+_FEWEST_NEAR, _FEWEST_OF_CLASS = 40, 5  # labelled rows, and rows of each class
+_MOST_LEVELS = 20  # different values of a column that is compared value by value; of others, one cut is looked for
+_WRONG_VALUES, _SURELY = 0.08, 0.975  # of few values: share of wrong labels allowed for, and quantile of their number
+_WRONG_AT_CUT, _SURELY_AT_CUT = 0.05, 0.9  # the same at a cut
+_LEAST_COVERED = 1 / 3  # of a class by rows with a value, or rows without one, if hardly any other class has them
+_FEWEST_AT_CUT = (
+    200  # rows from which the places of the disagreeing rows count; with fewer rows, hardly any may disagree
+)
+_HARDLY_ANY = 0.02  # share of rows
+#: Mean distance of the disagreeing rows from the cut, in ranks of their side: wrong labels are anywhere (1/2), and rows
+#: of classes that overlap are near the cut.
+_LEAST_DISTANCE, _SPREAD = 0.33, 2.0
+_LEAST_AREA, _AREA_ERRORS = 0.965, 2.33  # area under the curve of a very good number, by this many standard errors
+_FEWEST_FOR_AREA = 20  # rows of each class
+_LEAST_AGREEMENT = 0.5  # beyond chance (kappa)
+_FAR_BETTER, _FAR_ERRORS = 0.08, 2.0  # of the balanced error of all other columns: difference, and in standard errors
+_OTHER_COLUMNS, _OTHER_ROWS, _OTHER_FOLDS = 200, 2000, 5  # of the model of all other columns
+_EXACT_ROWS, _EXACT = (
+    0.85,
+    0.005,
+)  # of numbers: share of rows on one line with the target, within this share of their quartiles
+_LINES = 20  # lines through two random rows that are tried
+_FEWEST_GRADES = 3  # classes of a rating
+_FEW_GRADES = 6  # fewer grades have so few orders that theirs must be the best of all
+_STRAIGHT = 0.92  # of the differences between few grades, which one straight line must explain (iris: 0.91)
 _MOST_GRADES = 20  # classes of a rating
 _N_ORDERS = 999  # random orders of the classes that the one of the ratings is compared with
 _LINE_SHARE = 0.5  # of the differences between classes, which one straight line must explain
+_N_DRAWN = 199  # random labels with which the line along few grades is compared
 _ORDER_CHANCE = 0.01  # the most chance of explaining as much with a random order
 
 
@@ -37,6 +67,228 @@ def copy_alerts(view: View, units: Units) -> list[Alert]:
     elif numbers is not None:
         suspected = {"copy": _copies_of_numbers(view, numbers)}
     return [Alert(kind, view.named(features)) for kind, features in suspected.items() if features]
+
+
+def near_copy_alerts(view: View, units: Units, named: set[str]) -> list[Alert]:
+    """Features that predict the target far better than all others together, alone or by their gaps.
+
+    Some labels may be wrong, so some rows may disagree. A column of few values is compared value by value; of a column
+    of numbers, one cut is looked for. Disagreeing rows near the cut are what classes that overlap make, so they must be
+    anywhere; or the area under the curve is very near 1.
+    """
+    codes, numbers = view.supervision.given_codes, view.supervision.row_numbers
+    if codes is None:
+        copies = [] if numbers is None else _nearly_on_a_line(view, numbers)
+        features = [one for one in copies if str(view.names[one]) not in named]
+        return [Alert("near copy", view.named(features), {"why": "numbers"})] if features else []
+    rows = np.flatnonzero(codes >= 0)
+    rows = rows[units.one_of_each(rows, codes[rows])]
+    y = np.unique(codes[rows], return_inverse=True)[1]
+    counts = np.bincount(y, minlength=1)
+    if len(rows) < _FEWEST_NEAR or len(counts) < 2 or counts.min() < _FEWEST_OF_CLASS:
+        return []
+    X = view.X[rows]
+    level = np.log(_CHANCE / max(1, view.n_features))
+    likely: dict[int, _Likely] = {}
+    for feature, gaps in _may_nearly_tell(view, X, y):
+        if str(view.names[feature]) in named:
+            continue
+        values = view.values_of(feature)[rows]
+        found = _by_values(np.isnan(values) * 1.0, y, level, gaps) if gaps else _by_values(values, y, level)
+        found = _by_a_cut(values, y, level) if found is None and not gaps else found
+        if found is not None and (feature not in likely or found.error < likely[feature].error):
+            likely[feature] = found
+    if not likely:
+        return []
+    apart = {*likely, *(place for place, name in enumerate(view.names.tolist()) if str(name) in named)}
+    others = _error_of_others(X[:, ~np.isin(view.feature_of, list(apart))], y)
+    likely = {
+        feature: one
+        for feature, one in likely.items()
+        if one.one_sided or others - one.error >= max(_FAR_BETTER, _FAR_ERRORS * _spread([one.error, others], counts))
+    }
+    alerts = []
+    for why in ("values", "gaps"):
+        these = sorted((one for one in likely if likely[one].why == why), key=lambda one: likely[one].error)
+        if these:
+            facts = {"why": why, "disagree": likely[these[0]].disagree, "rows": len(rows), "others": 100 * (1 - others)}
+            alerts.append(Alert("near copy", view.named(these), facts))
+    return alerts
+
+
+class _Likely(NamedTuple):
+    """A feature that may be a copy of the classes: by its values or its gaps, rows that disagree, balanced error."""
+
+    why: str
+    disagree: int
+    error: float
+    #: Whether its gaps tell only one of the classes.
+    one_sided: bool = False
+
+
+def _spread(errors: list[float], counts: Rows) -> float:
+    """Standard error of the difference of two mean errors of the classes."""
+    return float(np.sqrt(sum(error * (1 - error) for error in errors) * (1 / counts).sum()) / len(counts))
+
+
+def _may_nearly_tell(view: View, X: Floats, y: Rows) -> list[tuple[int, bool]]:
+    """Features that may nearly tell the classes, and features whose gaps may."""
+    rng = np.random.RandomState(0)
+    one, other = rng.randint(len(X), size=_PAIRS), rng.randint(len(X), size=_PAIRS)
+    columns = view.numbers
+    cells, filled = np.isnan(X[:, columns]), np.nan_to_num(X[:, columns], nan=1e308)
+    same, alike = y[one] == y[other], filled[one] == filled[other]
+    few = (alike[same].mean(axis=0) >= 1 / (2 * _MOST_LEVELS)) & (alike[~same].mean(axis=0) <= 0.35)
+    halves = np.zeros(len(columns), dtype=bool)
+    if len(np.bincount(y)) == 2:
+        with np.errstate(invalid="ignore", over="ignore"):
+            low, high = (_medians(X[y == code][:, columns]) for code in (0, 1))
+            above = X[:, columns] > (low / 2 + high / 2)
+            shares = np.array([above[y == code].mean(axis=0) for code in (0, 1)])
+        halves = np.abs(shares[1] - shares[0]) >= 0.5
+    features = [*view.feature_of[columns[few | halves]].tolist(), *view.with_levels]
+    gaps = cells.mean(axis=0)
+    by_class = np.array([cells[y == code].mean(axis=0) for code in range(int(y.max()) + 1)])
+    telling = (gaps > 0) & (gaps < 1) & (np.ptp(by_class, axis=0) >= 0.4)
+    missing = view.feature_of[columns[telling]].tolist()
+    missing += [one for one in view.with_levels if 0 < np.isnan(view.values_of(one)).mean() < 1]
+    return [*((one, False) for one in features), *((one, True) for one in missing)]
+
+
+def _medians(X: Floats) -> Floats:
+    """The medians of the columns; 0 of a column without values."""
+    empty = np.isnan(X).all(axis=0)
+    return np.asarray(np.nanmedian(np.where(empty, 0.0, X), axis=0))
+
+
+def _by_values(x: Floats, y: Rows, level: float, gaps: bool = False) -> _Likely | None:
+    """A column whose few values nearly tell the classes, missing as one of them; gaps may tell only one class."""
+    values, places = np.unique(np.nan_to_num(x, nan=1e308), return_inverse=True)
+    if not 2 <= len(values) <= min(_MOST_LEVELS, len(x) // 5):
+        return None
+    table = np.zeros((len(values), int(y.max()) + 1))
+    np.add.at(table, (places, y), 1)
+    wrong = int(len(x) - table.max(axis=1).sum())
+    if _log_chance(table) > level:
+        return None
+    allowed = wrong <= binom.ppf(_SURELY, len(x), _WRONG_VALUES) and _beyond_chance(table) >= _LEAST_AGREEMENT
+    if not allowed and not (gaps and _tells_one(table)):
+        return None
+    right = np.zeros(table.shape[1])
+    np.add.at(right, table.argmax(axis=1), table.max(axis=1))
+    why = "gaps" if gaps else "values"
+    return _Likely(why, wrong, float(1 - (right / table.sum(axis=0)).mean()), not allowed)
+
+
+def _tells_one(table: Floats) -> bool:
+    """Whether nearly all rows with a value, or all without one, are of one class, and a good part of that class."""
+    for rows in table:
+        code, n = int(rows.argmax()), int(rows.sum())
+        pure = n - rows[code] <= binom.ppf(_SURELY, n, _WRONG_VALUES)
+        if pure and rows[code] >= _LEAST_COVERED * table[:, code].sum() and table[:, code].sum() <= 0.6 * table.sum():
+            return True
+    return False
+
+
+def _by_a_cut(x: Floats, y: Rows, level: float) -> _Likely | None:
+    """A column of numbers that nearly tells two classes by one cut."""
+    present = ~np.isnan(x)
+    x, y = x[present], y[present]
+    n, counts = len(x), np.bincount(y, minlength=2)
+    if n < max(_FEWEST_NEAR, len(present) / 2) or len(counts) > 2 or counts.min() < _FEWEST_OF_CLASS:
+        return None
+    order = np.lexsort((y, x))
+    x, y = x[order], y[order]
+    ends = np.flatnonzero(x[1:] != x[:-1])
+    if not len(ends):
+        return None
+    ones = np.cumsum(y)[ends]
+    wrong = ones + counts[0] - (ends + 1 - ones)  # if ones are above the cut
+    swapped = int(n - wrong.max() < wrong.min())
+    y, wrong = (1 - y, n - wrong) if swapped else (y, wrong)
+    best = int(ends[wrong.argmin()])
+    below, above = np.flatnonzero(y[: best + 1] == 1), np.flatnonzero(y[best + 1 :] == 0)
+    n_wrong, n_below = len(below) + len(above), best + 1
+    table = np.array([[n_below - len(below), len(below)], [len(above), n - n_below - len(above)]], dtype=np.float64)
+    if _log_chance(table) + np.log(len(ends)) > level:
+        return None
+    distances = np.concatenate([(best - below + 0.5) / n_below, (above + 0.5) / (n - n_below)])
+    hardly_any = n_wrong <= 1 + _HARDLY_ANY * n
+    anywhere = n_wrong > 0 and n >= _FEWEST_AT_CUT and n_wrong <= binom.ppf(_SURELY_AT_CUT, n, _WRONG_AT_CUT)
+    if anywhere:
+        anywhere = distances.mean() >= max(_LEAST_DISTANCE, 0.5 - _SPREAD / np.sqrt(12 * n_wrong))
+    if not (hardly_any or anywhere or _is_very_good(x, y)):
+        return None
+    return _Likely("values", n_wrong, float((table[0, 1] / table[:, 1].sum() + table[1, 0] / table[:, 0].sum()) / 2))
+
+
+def _is_very_good(x: Floats, y: Rows) -> bool:
+    """Whether the area under the curve is surely very near 1; its standard error is DeLong's."""
+    counts = np.bincount(y, minlength=2)
+    if counts.min() < _FEWEST_FOR_AREA:
+        return False
+    ranks = rankdata(x)
+    ones, zeros = ((ranks[y == code] - rankdata(x[y == code])) / counts[1 - code] for code in (1, 0))
+    error = np.sqrt(ones.var(ddof=1) / counts[1] + zeros.var(ddof=1) / counts[0])
+    return bool(ones.mean() - _AREA_ERRORS * error > _LEAST_AREA)
+
+
+def _log_chance(table: Floats) -> float:
+    """Logarithm of the chance of a table that is as far from independence (G test)."""
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        G = 2 * np.nansum(np.where(table > 0, table * np.log(table / expected), 0.0))
+    return float(chi2.logsf(G, (table.shape[0] - 1) * (table.shape[1] - 1)))
+
+
+def _beyond_chance(table: Floats) -> float:
+    """Agreement beyond chance of the classes with the most frequent class of each value (kappa)."""
+    n = table.sum()
+    told = np.bincount(table.argmax(axis=1), table.sum(axis=1), table.shape[1])
+    by_chance = float(told @ table.sum(axis=0)) / n**2
+    return float((table.max(axis=1).sum() / n - by_chance) / max(1 - by_chance, 1e-12))
+
+
+def _error_of_others(X: Floats, y: Rows) -> float:
+    """Mean error of the classes by a linear model of the columns, on rows that it has not seen."""
+    from sklearn.linear_model import RidgeClassifierCV
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    rows = np.linspace(0, len(X) - 1, min(len(X), _OTHER_ROWS)).astype(np.int64)
+    X, y = X[rows], y[rows]
+    with np.errstate(invalid="ignore", over="ignore"):
+        X = np.where(np.isnan(X), _medians(X), X)
+        largest = np.abs(X).max(axis=0, initial=0.0)
+        Z = standard_columns(X / np.where(largest > 0, largest, 1.0))[0] if X.shape[1] else X
+    counts = np.bincount(y)
+    if not Z.shape[1] or counts.min() < 2:
+        return 1 - 1 / len(counts)
+    between = sum(counts[code] * Z[y == code].mean(axis=0) ** 2 for code in range(len(counts)))
+    Z = Z[:, np.sort(np.argsort(-np.asarray(between), kind="stable")[:_OTHER_COLUMNS])]
+    folds = StratifiedKFold(min(_OTHER_FOLDS, int(counts.min())), shuffle=True, random_state=0)
+    model = RidgeClassifierCV(np.logspace(-1, 4, 6), class_weight="balanced")
+    guessed = cross_val_predict(model, Z, y, cv=folds)
+    return float(min(1 - 1 / len(counts), np.mean([(guessed != y)[y == code].mean() for code in range(len(counts))])))
+
+
+def _nearly_on_a_line(view: View, numbers: Floats) -> list[int]:
+    """Columns of numbers that lie on one line with a numeric target, but for some wrong cells."""
+    rows = np.flatnonzero(view.supervision.labelled)
+    y, columns = numbers[rows], view.numbers
+    if len(rows) < _FEWEST_NEAR or len(np.unique(y)) < 2 * _FEWEST_NUMBERS or not len(columns):
+        return []
+    X, rng = view.X[np.ix_(rows, columns)], np.random.RandomState(0)
+    on_line = np.zeros(len(columns))
+    with np.errstate(all="ignore"):
+        reach = _EXACT * np.subtract(*np.nanquantile(X, [0.75, 0.25], axis=0))  # a few far values are no spread
+        for _ in range(_LINES):
+            one, other = rng.randint(len(rows), size=2)
+            if y[one] == y[other]:
+                continue
+            slope = (X[one] - X[other]) / (y[one] - y[other])
+            near = np.abs(X - X[one] - slope * (y - y[one])[:, None]) <= reach
+            on_line = np.fmax(on_line, np.where(slope != 0, near.mean(axis=0), 0.0))
+    return [int(view.feature_of[columns[j]]) for j in np.flatnonzero((on_line >= _EXACT_ROWS) & (reach > 0))]
 
 
 def lonely_alerts(view: View) -> list[Alert]:
@@ -69,15 +321,30 @@ def rating_alerts(view: View) -> list[Alert]:
     if between <= 0:
         return []
     rng = np.random.RandomState(0)
-    orders = np.stack([grades, *(rng.permutation(grades) for _ in range(_N_ORDERS))])
+    few = len(grades) < _FEW_GRADES
+    others = permutations(grades) if few else (rng.permutation(grades) for _ in range(_N_ORDERS))
+    orders = np.stack([grades, *map(np.asarray, others)])
     centred = orders - (orders @ weights)[:, None] / weights.sum()
     slopes = (weights * centred) @ means
-    shares = (slopes**2).sum(axis=1) / ((centred**2 @ weights) * between)
-    share, better = float(shares[0]), float((shares >= shares[0]).mean())
-    if share < _LINE_SHARE or better > _ORDER_CHANCE:
+    sizes = centred**2 @ weights
+    along = (slopes**2).sum(axis=1) / sizes
+    share, better = float(along[0] / between), float((along[1:] >= along[0] * (1 - 1e-9)).mean())
+    if few:  # an order and its reverse are one; chance alone makes differences too, alike in all directions
+        drawn = np.array([_along(rng.permutation(codes), Z, grades) for _ in range(_N_DRAWN)])
+        chance = float(drawn.mean())
+        share = (along[0] - chance) / max(between - chance * (len(grades) - 1), 1e-12)
+        if (drawn >= along[0]).mean() > _ORDER_CHANCE or share < _STRAIGHT or better > 2 / len(orders[1:]):
+            return []
+    elif share < _LINE_SHARE or better > _ORDER_CHANCE:
         return []
     ends = {"lowest": float(grades.min()), "highest": float(grades.max())}
     return [Alert("rating", facts={"grades": len(grades), **ends})]
+
+
+def _along(codes: Rows, Z: Floats, grades: Floats) -> float:
+    """The sum of squares that one straight line along the grades explains."""
+    x = grades[codes] - grades[codes].mean()
+    return float(((x @ Z) ** 2).sum() / (x @ x))
 
 
 def _separating_classes(view: View, codes: Rows, units: Units) -> dict[str, list[int]]:

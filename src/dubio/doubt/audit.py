@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dubio.alerts.of_rows import contradicting_rows
 from dubio.checks import seed_of
 from dubio.doubt.anchor import Anchor
 from dubio.doubt.audit_record import LabelAudit, disagreement_of, in_order, skill_of
@@ -265,6 +266,12 @@ def audit_problem(
     ``n_folds``, ``random_state`` and ``n_jobs``.
     """
     audit = _audit_classes(_without_weightless_labels(problem), engine, index, codes, **options)
+    if len(rows := contradicting_rows(problem)):
+        contradicts = np.zeros(len(audit), dtype=bool)
+        contradicts[rows] = audit.labelled[rows]
+        if (decided := problem.supervision.confirmed) is not None:
+            contradicts &= ~decided
+        audit = replace(audit, contradicts=contradicts, doubtful=audit.doubtful | (contradicts & audit.judged))
     return audit if anchor is None else audit.with_anchor(anchor)
 
 

@@ -61,6 +61,7 @@ class Audit:
     skills: dict[str, float]
     index: Any
     anchor: Anchor | None
+    contradicts: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -80,7 +81,8 @@ class Audit:
         """1 for the most doubtful row, and so on; among equals the earlier row first; 0 for rows without a label."""
         rows = np.flatnonzero(self.labelled)
         ranks = np.zeros(len(self), dtype=np.int64)
-        ranks[rows] = rank_scores(getattr(self, self._ranked_by)[rows], lower_is_better=False)
+        first = 0.0 if self.contradicts is None else 1000.0 * self.contradicts[rows]
+        ranks[rows] = rank_scores(getattr(self, self._ranked_by)[rows] + first, lower_is_better=False)
         return ranks
 
     @property
@@ -235,6 +237,9 @@ class LabelAudit(Audit):
     skills : dict of str to float
         For each expert and for the pool, the share of the uncertainty about the labels that it explains on rows it has
         not seen: 1 is everything, 0 is no better than the class shares.
+    contradicts : array (n_rows,) of bool or None
+        Rows that are equal to others in all columns and have another label than most of these: they come first. None if
+        there are none.
     """
 
     _columns: ClassVar[tuple[str, ...]] = ("given", "suggested", "wrong", "doubtful", "rank")
@@ -261,6 +266,7 @@ class LabelAudit(Audit):
     held_back: bool = False
     skills: dict[str, float] = field(default_factory=dict)
     anchor: Anchor | None = None
+    contradicts: NDArray[np.bool_] | None = field(default=None, repr=False)
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
