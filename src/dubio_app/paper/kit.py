@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -65,8 +66,13 @@ def run_record(run: Run, recorded: Mapping[str, Any] | None = None) -> str:
     lines = ["# dubio rerun repeats the analysis with these settings.", "[options]", *_lines(given)]
     lines += ["", "[files]", *_lines(places), "", "[hashes]"]
     lines += _lines({name: _each(path, file_hash) for name, path in paths.items()})
-    lines += ["", "[versions]", *_lines(versions()), ""]
+    lines += ["", "[versions]", *_lines(environment()), ""]
     return "\n".join(lines)
+
+
+def environment() -> dict[str, str]:
+    """The versions of the libraries, and the kind of machine: another processor may round in another way."""
+    return versions() | {"machine": f"{platform.system()} {platform.machine()}"}
 
 
 def as_list(paths: Any) -> list[str]:

@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from dubio.errors import InputError, quoted
-from dubio.trust.selection import versions
 from dubio.words import Note, note, sentence
 from dubio_app.command.options import Call
 from dubio_app.command.output import print_paragraph
 from dubio_app.command.question import table_of
 from dubio_app.command.rank import rows_of, run_of
-from dubio_app.paper.kit import as_list, call_of, file_hash, write_kit
+from dubio_app.paper.kit import as_list, call_of, environment, file_hash, write_kit
 
 #: Files whose bytes depend on the machine's fonts and libraries for drawing.
 _NOT_COMPARED = (".pdf",)
@@ -61,7 +60,7 @@ def _changes(record: dict[str, Any], again: Call) -> Iterator[Note]:
         for path, hashed in zip(as_list(getattr(again, name)), as_list(before), strict=True):
             if file_hash(path) != hashed:
                 yield note("rerun changed file", what=name, path=path)
-    now = versions()
+    now = environment()
     for name, before in record["versions"].items():
         if now.get(name) != before:
             yield note("rerun changed version", name=name, before=before, now=now.get(name, "none"))
