@@ -135,6 +135,22 @@ def test_it_runs_again_with_the_same_bytes_elsewhere(kits, tmp_path, monkeypatch
     assert "The table (moved/new.csv) is not the file that was analysed" in told and "These files differ" in told
 
 
+def test_checked_rows_are_part_of_what_is_repeated(tmp_path, monkeypatch, capfd):
+    table = clinic()
+    table.drop(columns=list(_OTHERS[1:])).to_csv(tmp_path / "t.csv", index=False)
+    rows = np.random.default_rng(0).choice(150, 50, replace=False)
+    values = table["diagnosis"].fillna("well")[rows].to_numpy()
+    pd.DataFrame({"row": rows + 1, "value": values, "chance": 50 / 150}).to_csv(tmp_path / "c.csv", index=False)
+    words = [str(tmp_path / "t.csv"), "-t", "diagnosis", "--id", "patient", "--checked", str(tmp_path / "c.csv")]
+    assert run(["rank", *words, "--quiet", "--paper", str(tmp_path / "kit"), "--stability", "0"]) == 0
+    methods = (tmp_path / "kit" / "methods.md").read_text(encoding="utf-8")
+    assert "The truth of 50 rows" in methods and "@angelopoulos2023" in methods
+    capfd.readouterr()
+    monkeypatch.chdir(tmp_path.parent)
+    assert run(["rerun", str(tmp_path / "kit")]) == 0
+    assert "Every file is the same" in capfd.readouterr().out
+
+
 def test_a_changed_version_is_named(kits, tmp_path, capfd):
     folder = tmp_path / "kit"
     shutil.copytree(kits["ordered"], folder)

@@ -408,6 +408,8 @@ OPTIONS = (
 )
 
 
+#: The options that name files which are read.
+READ_FILES = ("table", *(one.name for one in OPTIONS if one.value == "FILE"))
 #: The options that do not change the answer.
 _HOW_TO_WRITE = {one.flag for one in OPTIONS if one.value.startswith("OUT.")}
 _HOW_TO_WRITE |= {"--jobs", "--json", "--csv", "--top", "--quiet", "--debug", "--paper"}
@@ -443,9 +445,9 @@ class Call(SimpleNamespace):
         return {one.name: one for one in options_of(self.command) if getattr(self, one.name) != one.unset}
 
     def settings(self) -> dict[str, Any]:
-        """The options that were given and may change the answer, by their names."""
+        """The options that were given and may change the answer, by their names, without the files that are read."""
         given = {name: getattr(self, name) for name, one in self.chosen().items() if one.flag not in _HOW_TO_WRITE}
-        return {name: value for name, value in given.items() if name != "table"}
+        return {name: value for name, value in given.items() if name not in READ_FILES}
 
     @property
     def is_in_depth(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from dubio.trust.selection import versions
 from dubio.words import note
 from dubio_app.command.applying import selection_of
-from dubio_app.command.options import OPTIONS, Call
+from dubio_app.command.options import READ_FILES, Call
 from dubio_app.command.output import Rows, as_csv, step
 from dubio_app.command.trust import Run
 from dubio_app.paper.account import Account
@@ -22,9 +22,6 @@ from dubio_app.paper.documents import word_file
 from dubio_app.paper.figures import figures_of
 from dubio_app.paper.text import bibliography, methods, results
 from dubio_app.whole_files import write_whole
-
-#: The options that name files which are read; their contents are part of what is repeated.
-READ_FILES = ("table", *(one.name for one in OPTIONS if one.value == "FILE"))
 
 
 def write_kit(run: Run, rows: Rows, recorded: Mapping[str, Any] | None = None) -> None:
@@ -62,8 +59,7 @@ def run_record(run: Run, recorded: Mapping[str, Any] | None = None) -> str:
     call = run.call
     paths = {name: getattr(call, name) for name in READ_FILES if getattr(call, name)}
     places = recorded or {name: _each(path, lambda one: _place(one, call.paper)) for name, path in paths.items()}
-    given = {name: value for name, value in call.settings().items() if name not in READ_FILES}
-    lines = ["# dubio rerun repeats the analysis with these settings.", "[options]", *_lines(given)]
+    lines = ["# dubio rerun repeats the analysis with these settings.", "[options]", *_lines(call.settings())]
     lines += ["", "[files]", *_lines(places), "", "[hashes]"]
     lines += _lines({name: _each(path, file_hash) for name, path in paths.items()})
     lines += ["", "[versions]", *_lines(environment()), ""]
