@@ -12,6 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 from scipy.special import digamma, gammaln
+from scipy.stats import f as f_law
 
 # --- The Laplacian family (WLS paper, equations 1-5; SSLS paper, equations 1-4 and 10-11) -----------------------
 
@@ -894,6 +895,21 @@ def positive_share(scores, labelled):
         if (q_u + margin) / q_p < best:
             best, share = (q_u + margin) / q_p, q_u / q_p
     return min(1.0, share)
+
+
+def sandwich_pvalue(columns, target, weights):
+    """Products of weighted, centred rows: their sum against their spread, by Satterthwaite's F law."""
+    n = len(weights)
+    t = target - sum(w * row for w, row in zip(weights, target, strict=True)) / sum(weights)
+    x = columns - sum(w * row for w, row in zip(weights, columns, strict=True)) / sum(weights)
+    left = np.linalg.svd(weights[:, None] * t, full_matrices=False)
+    basis = left[0][:, left[1] > 1e-9 * left[1][0]]
+    products = [np.outer(basis[i], x[i]).ravel() for i in range(n)]
+    total, mean = sum(products), sum(products) / n
+    spread = sum(np.outer(p - mean, p - mean) for p in products)
+    freedom = np.trace(spread) ** 2 / np.trace(spread @ spread)
+    ratio = (n - 1) / n * total @ total / np.trace(spread)
+    return f_law.sf(ratio, freedom, n - 1)
 
 
 def weighted_covariance_r2(x, T, weights):

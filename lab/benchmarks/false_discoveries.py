@@ -4,8 +4,9 @@ The irrelevant features are known in two kinds of tables: the papers' artificial
 shuffled copy of each column added. In real tables every original column counts as relevant. Some of them are not, so
 the power there is a lower bound.
 
-Run ``python -m benchmarks.false_discoveries [draws per table] [jobs]``, ``... rankers``, or ``... together [draws]
-[jobs]`` for features that matter only together: the class is the sign of a product of two, or of three, of them.
+Run ``python -m benchmarks.false_discoveries [draws per table] [jobs]``, ``... rankers``, ``... together [draws]
+[jobs]`` for features that matter only together: the class is the sign of a product of two, or of three, of them; or
+``... weights [draws]`` for rows whose weights depend on a column, while nothing is related to the target.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import os
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 import pandas as pd
+from scipy.stats import norm, rankdata
 
 from dubio import FeatureSelector
 from dubio.evidence.relevance import relevance_of
@@ -240,6 +243,46 @@ def together(draws: int = 40, jobs: int = 1) -> None:
         )
 
 
+#: Weights of rows, from a column (by its normal scores) and from whether the target is above its mean.
+WEIGHTS: dict[str, Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]] = {
+    "e^|x|": lambda x, _, __: np.exp(np.abs(x)),
+    "e^x": lambda x, _, __: np.exp(x),
+    "5 in one stratum of x": lambda x, _, __: np.where(x > 0.8, 5.0, 1.0),
+    "e^|x|, and 3 in one class": lambda x, above, __: np.exp(np.abs(x)) * np.where(above, 3.0, 1.0),
+    "3 in one class": lambda _, above, __: np.where(above, 3.0, 1.0),
+    "e^normal, at random": lambda x, _, rng: np.exp(rng.normal(size=len(x))),
+}
+
+
+def one_weighted(kind: str, table: str, seed: int) -> bool:
+    """Whether anything is kept in a table with a permuted target and weights."""
+    rng = np.random.default_rng([seed, 79, *kind.encode()])
+    X, y = load(table)
+    rows = rng.permutation(len(X))[: int(rng.choice([100, 200]))]
+    X, y = X[rows], rng.permutation(y[rows])
+    if table not in NUMBERS:
+        _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        X, y = X[counts[codes] >= 3], codes[counts[codes] >= 3]
+    X = X[:, rng.permutation(np.flatnonzero(np.ptp(X, axis=0) > 0))[:15]]
+    x = norm.ppf((rankdata(X[:, 0]) - 0.5) / len(X))
+    weights = WEIGHTS[kind](x, y > y.mean(), rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        target: Any = "numbers" if table in NUMBERS else "classes"
+        problem = read_problem(X, y.astype(float), target=target, sample_weight=weights)
+        return bool(relevance_of(problem, random_state=seed).relevant.any())
+
+
+def weighted(draws: int = 200) -> None:
+    """How often something is kept although nothing is related to the target."""
+    print("| weights | draws | something kept % |\n|---|---:|---:|")
+    tables = [*CLASSES, *NUMBERS]
+    for kind in WEIGHTS:
+        kept = [one_weighted(kind, tables[seed % len(tables)], seed) for seed in range(draws)]
+        error = 100 * (np.mean(kept) * (1 - np.mean(kept)) / draws) ** 0.5
+        print(f"| {kind} | {draws} | {100 * np.mean(kept):.1f} ± {error:.1f} |", flush=True)
+
+
 def show(kind: str, what: str, found: list[list[Draw]], shuffled: list[list[Draw]]) -> None:
     false = mean_and_error([[d.false for d in table] for table in found])
     power = mean_and_error([[d.power for d in table] for table in found])
@@ -252,5 +295,7 @@ if __name__ == "__main__":
         rankers()
     elif sys.argv[1:2] == ["together"]:
         together(*[int(word) for word in sys.argv[2:4]])
+    elif sys.argv[1:2] == ["weights"]:
+        weighted(*[int(word) for word in sys.argv[2:3]])
     else:
         main()

@@ -60,6 +60,8 @@ _FEWEST_DENSE_ROWS = 1000
 _FEWEST_SAMPLED = 20
 #: Facts about rows and columns that ``fit`` takes.
 _ROW_FACTS = ("groups", "sample_weight", "given")
+#: What is said of weights, by whether the tests hold if these depend on a column.
+_WEIGHTS = {True: "weights tested", False: "weights assumed"}
 
 
 @estimator
@@ -196,8 +198,8 @@ class FeatureSelector(Selector):
             Which rows belong together, such as the visits of one patient. Rows of a group are no independent evidence:
             tests compare groups, or rows within a group, and no row is predicted by rows of its own group.
         sample_weight : array-like (n_rows,), optional
-            The weight of each row. Only the ratios matter; a row of weight 0 is left out. In the tests a weight belongs
-            to the target and moves with it in permutations, so weights must not depend on the features.
+            The weight of each row. Only the ratios matter; a row of weight 0 is left out. Weights may depend on the
+            target, and on columns too; the explanation says if the tests of a method take for granted that they do not.
         checked : CheckedRows, optional
             The truth of rows that were drawn at random (:func:`dubio.checked_rows`). Features are also tested against
             the truth (:mod:`dubio.evidence.truth`). Those that are related only to how rows were labelled are not kept.
@@ -443,9 +445,11 @@ class FeatureSelector(Selector):
             notes.append(note("missing cells", n=whole.n_missing, filled_with=whole.filled_with))
         if problem.n_rows < problem.n_rows_in_all:
             notes.append(note("sampled", n_rows=problem.n_rows, n_in_all=problem.n_rows_in_all))
+        is_tested = "pvalue" in selector.to_ranking().extras
         if problem.groups is not None:
-            notes += notes_on_groups(problem, selector._keeps_groups_apart, "pvalue" in selector.to_ranking().extras)
-        notes += [] if problem.sample_weight is None else [note("weights")]
+            notes += notes_on_groups(problem, selector._keeps_groups_apart, is_tested)
+        if problem.sample_weight is not None:
+            notes.append(note("weights" if not is_tested else _WEIGHTS[selector._tests_any_weights]))
         if problem.given is not None:
             names, percent = problem.feature_names[problem.given_features], 100 * explained_by_given(problem)
             facts = {"given": all_of(map(quoted, names)), "n": len(names)}

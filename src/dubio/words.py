@@ -260,6 +260,8 @@ SENTENCES: dict[str, str] = {
     "means of all rows": "mean of all rows: {means}",
     "no stream": "--no-stream loads the whole table",
     "weights": "rows have different weights",
+    "weights tested": "rows have different weights; the tests hold even if these depend on a column",
+    "weights assumed": "rows have different weights; the tests of this method assume that these depend on no column",
     "sparse": "no alerts were looked for, such as copies of the target, because the table is sparse",
     "groups": "{n} {n:group|groups} of rows{use}",
     "groups labelled": "{labelled} of {n} {n:group|groups} of rows {labelled:has|have} a label{use}",
@@ -458,8 +460,8 @@ SENTENCES: dict[str, str] = {
     "picture serves": "{rank}. {name}, against {against}; serves {serves}",
     "picture serves none": "{rank}. {name}, against {against}; serves no target",
     "picture serves unclear": "{rank}. {name}, against {against}; it is not clear which target it serves",
-    "heat": "If the dark cells of a feature are on the left, it is reliably among the best. If they are spread out, "
-    "its rank depends on chance.",
+    "heat": "If the dark cells of a feature are on the left, it is among the best in nearly all resamples. If they "
+    "are spread out, its rank depends on chance. Resamples share rows, so fresh samples differ more.",
     "tolerance": "The bar ends where the feature is kept in 95 % of the draws in which {wrong}; the line is its "
     "interval. {draws} draws were needed. Errors that do not depend on the columns cost power; they never make a false "
     "feature.",
@@ -691,7 +693,7 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "next likely": ("next likely label", "the other class that the models prefer"),
     "disagreement": ("disagreement", "of the models with what is given: 0 is none, 1 the most there can be"),
     "wrong": ("P(wrong)", "probability that it is wrong"),
-    "steps": ("steps", "how many classes it is off, expected"),
+    "steps": ("steps", "how many classes the models are away from the label, on average"),
     "given number": ("given number", ""),
     "predicted": ("predicted", "by models that had not seen the row"),
     "low": ("from", "the interval should hold nine of ten right numbers"),

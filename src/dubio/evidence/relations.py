@@ -30,7 +30,7 @@ from dubio.kernels.smooth import shuffled_smooth_errors, smooth_errors
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.neighbors.graphs import TargetNeighbors
 from dubio.table.matrix import feature_sums
-from dubio.table.rows import groups_of_rows
+from dubio.table.rows import centred_within, groups_of_rows
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -274,6 +274,9 @@ def linear_pvalues(evidence: Evidence, *, most_permutations: int = MOST_PERMUTAT
     If a few rows decide, such as a rare category and a class of one row, no such law is right. Then a small p-value is
     checked by permutations, and is at least theirs (:mod:`dubio.evidence.permutation`).
 
+    Permutations move a weight with the target of its row. That is right unless weights depend on the feature, so a
+    p-value of rows with weights is at least that of :func:`sandwich_pvalues`.
+
     References
     ----------
     .. [1] G. Box and S. Andersen (1955). Permutation theory in the derivation of robust criteria and the study of
@@ -297,6 +300,41 @@ def _checked_linear_pvalues(evidence: Evidence, most: int) -> Floats:
         block = np.array(evidence.columns[:, evidence.columns_of(feature)], dtype=np.float64)
         block -= block.mean(axis=0)
         pvalues[feature] = checked_pvalue(pvalues[feature], block, law.basis, evidence.exchange, [0, feature], most)
+    return np.maximum(pvalues, sandwich_pvalues(evidence, law.basis)) if len(evidence.weights) else pvalues
+
+
+def sandwich_pvalues(evidence: Evidence, basis: Floats) -> Floats:
+    r"""Test of the weighted covariance of each feature and the target, whatever the weights depend on.
+
+    The covariances are the sums of :math:`u_i = w_i (t_i - \bar t_w)(x_i - \bar x_w)`, one for each column of the
+    target and of the feature. Their own spread over the rows, :math:`V = \sum_i (u_i - \bar u)(u_i - \bar u)^T`, is the
+    middle of White's sandwich [1]_, and takes nothing for granted about the weights. Without a relation,
+    :math:`(1 - 1/n)\,|\sum_i u_i|^2 / \mathrm{tr}\,V` has about the law :math:`F(\nu, n - 1)` with
+    :math:`\nu = (\mathrm{tr}\,V)^2 / \mathrm{tr}\,V^2`.
+
+    ``basis``: orthonormal columns that span :math:`w_i (t_i - \bar t_w)`.
+
+    References
+    ----------
+    .. [1] H. White (1980). A heteroskedasticity-consistent covariance matrix estimator and a direct test for
+       heteroskedasticity. Econometrica 48.
+    """
+    n, weights, pvalues = evidence.n_rows, evidence.weights, np.ones(evidence.n_features)
+    for feature in range(evidence.n_features):
+        block = np.array(evidence.columns[:, evidence.columns_of(feature)], dtype=np.float64)
+        block = block - block[0]
+        if evidence.exchange is None:
+            block -= np.average(block, axis=0, weights=weights)
+        else:
+            block = centred_within(block, evidence.exchange, weights)
+        products = (basis[:, :, None] * block[:, None, :]).reshape(n, -1)
+        covariance = products.sum(axis=0)
+        products -= products.mean(axis=0)
+        spread = products.T @ products if products.shape[1] <= n else products @ products.T
+        if (total := float(np.trace(spread))) > 0:
+            freedom = total**2 / float((spread**2).sum())
+            ratio = (1.0 - 1.0 / n) * float(covariance @ covariance) / total
+            pvalues[feature] = stats.f.sf(ratio, freedom, n - 1)
     return pvalues
 
 

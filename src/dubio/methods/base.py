@@ -60,6 +60,8 @@ class Selector(SelectorMixin, BaseEstimator):
     _takes_nan: ClassVar[bool] = False
     #: Whether the method compares rows only with rows of other groups, if rows belong together.
     _keeps_groups_apart: ClassVar[bool] = False
+    #: Whether its tests hold if the weights of rows depend on a column.
+    _tests_any_weights: ClassVar[bool] = False
     #: Whether the method takes weights of rows.
     _takes_weights: ClassVar[bool] = False
     #: Whether the method can begin with given columns.
@@ -476,6 +478,7 @@ class SearchSelector(Selector):
     n_features_to_select: Any = None
 
     _attributes: ClassVar[tuple[str, ...]] = ("subsets", "labelled")
+    _tests_any_weights = True
     _lower_is_better = False
     _scores_are_places = True
     #: Wishes that are decided by tests; a search from sums alone has its own rule for "auto".

@@ -101,6 +101,7 @@ class MeanRankScore(ScoreSelector):
     _takes = ("hard", "soft", "numbers")
     _target = "auto"
     _tests_within_groups = True
+    _tests_any_weights = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"methods": [StrOptions({"auto"}), "array-like"]}
 
     methods: Literal["auto"] | Sequence[str] = "auto"

@@ -178,6 +178,7 @@ class LinearR2Score(_RelationScore):
 
     _name = "linear_r2"
     _does = "correlation; analysis of variance"
+    _tests_any_weights = True
 
     def _score(self, problem: Problem) -> Scored:
         return Scored(linear_r2(Evidence.of(problem.counted, within=False))[0])
