@@ -21,7 +21,7 @@ from dubio_app.report import write_report
 
 #: What no screen of an audit without an anchor may say.
 ACCUSES = r"(?i)wrong with|probabilit|likely wrong|estimated share|p\(wrong\)|error.rate"
-ACCUSES += r"|look wrong|(?<!hether )\b\w+ (?:is|are) wrong"
+ACCUSES += r"|looks? wrong|(?<!hether )\b\w+ (?:is|are) wrong|wrong (?:labels|numbers)|mislabel|mistaken|is off\b"
 
 
 def _overlapping(n=160, seed=0):
@@ -164,15 +164,41 @@ def _seen(page):
     return unescape(re.sub(r"(?s)<style.*?</style>|<script(?! type=.application/json).*?</script>|<[^>]+>", " ", page))
 
 
-def test_no_screen_of_the_command_accuses_without_an_anchor(table, capsys):
-    page = table.with_suffix(".html")
-    for more in ([], ["--csv"], ["--json"], ["--report", str(page)]):
-        assert run(["audit", str(table), "-t", "diagnosis", *more]) == 0
+def _accuses(said):
+    """The first word that accuses, or gives a probability other than a p-value."""
+    return re.search(ACCUSES, " ".join(said.split()).replace(COLUMNS["pvalue"][1], ""))
+
+
+@pytest.mark.parametrize("kind", ["classes", "ordered", "numbers"])
+def test_no_screen_of_the_command_accuses_without_an_anchor(table, capsys, kind):
+    page, frame = table.with_suffix(".html"), pd.read_csv(table)
+    if kind != "classes":
+        y = frame["age"] + 0.1 * frame["dose"] + np.where(np.arange(120) % 20 == 0, 9.0, 0.0)
+        frame["diagnosis"] = pd.cut(y.clip(-2, 3), 4, labels=False) if kind == "ordered" else y
+        frame.to_csv(table, index=False)
+    target = [str(table), "-t", "diagnosis", "--target-kind", kind]
+    for more in ([], ["--all"], ["--csv"], ["--json"], ["--report", str(page)]):
+        assert run(["audit", *target, *more]) == 0
         said = capsys.readouterr()
-        assert not re.search(ACCUSES, said.out + said.err), re.search(ACCUSES, said.out + said.err)
-    shown = _seen(page.read_text(encoding="utf-8")).replace(COLUMNS["pvalue"][1], "")
+        assert not _accuses(said.out + said.err), _accuses(said.out + said.err)
+        assert "disagree" in said.out
+    shown = _seen(page.read_text(encoding="utf-8"))
     assert "only checking can tell" in shown
-    assert not re.search(ACCUSES, shown), re.search(ACCUSES, shown)
+    assert not _accuses(shown), _accuses(shown)
+
+
+def test_no_screen_of_a_ranking_and_no_help_accuses(table, capsys):
+    page = table.with_suffix(".html")
+    assert run(["rank", str(table), "-t", "diagnosis", "--no-tolerance", "--report", str(page)]) == 0
+    said = capsys.readouterr()
+    shown = _seen(page.read_text(encoding="utf-8"))
+    assert "only checking can tell" in shown
+    assert not _accuses(said.out + said.err + shown), _accuses(said.out + said.err + shown)
+    assert run(["audit", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    anchors = "Share of wrong labels, if you know it, or from where to where it reaches. Each label then gets the "
+    assert anchors in shown  # the one option that gives probabilities anchors them
+    assert not _accuses(shown.replace(anchors + "probability that it is wrong.", ""))
 
 
 def test_the_command_takes_a_share(table, capsys):

@@ -160,8 +160,13 @@ def main() -> None:
         tasks = [
             (name, line, draw) for name in SETS[part] for line in range(len(LINES)) for draw in range(options.draws)
         ]
-        done = joblib.Parallel(n_jobs=options.jobs)(joblib.delayed(one)(*task) for task in tasks)
-        table = summary([found for found in done if found is not None])
+        done = joblib.Parallel(n_jobs=options.jobs, return_as="generator")(joblib.delayed(one)(*task) for task in tasks)
+        found = []
+        for row in done:
+            if row is not None:
+                print(json.dumps(row[0]), flush=True)
+                found.append(row)
+        table = summary(found)
         print(f"\n{part}: {', '.join(map(str, SETS[part]))}\n{table.to_string()}", flush=True)
         kept[part] = table.reset_index().to_dict("records")
     if options.out is not None:

@@ -10,6 +10,7 @@ third of the features. The tails of the forecast were chosen on the tables of "c
 from __future__ import annotations
 
 import argparse
+import json
 import warnings
 from typing import Any
 
@@ -99,10 +100,15 @@ def main() -> None:
     options = parser.parse_args()
     for part in options.tables or SETS:
         tasks = [(name, way, number) for name in SETS[part] for way in ("auto", "score") for number in range(OWN)]
-        done = joblib.Parallel(n_jobs=options.jobs)(
+        done = joblib.Parallel(n_jobs=options.jobs, return_as="generator")(
             joblib.delayed(one)(*task, options.fresh, options.draws) for task in tasks
         )
-        table = pd.DataFrame([row for row in done if row is not None])
+        found = []
+        for row in done:
+            if row is not None:
+                print(json.dumps(row), flush=True)
+                found.append(row)
+        table = pd.DataFrame(found)
         print(f"\n{part}\n{table.groupby(['table', 'way'], sort=False).mean().round(2).to_string()}")
         means = table.groupby("way").mean(numeric_only=True).round(3)
         print(f"{means.to_string()}\nall: {table.mean(numeric_only=True).round(3).to_dict()}", flush=True)

@@ -72,10 +72,13 @@ def _worst_of(name: str, number: int, seed: int) -> tuple[int, int, int, int]:
 def worst(draws: int, seed: int, jobs: int) -> None:
     """All single flips on ten tables, and chosen flips up to the bound: does a feature fall that should survive?"""
     tasks = [(name, number) for name in BRUTE for number in range(draws)]
-    done = joblib.Parallel(n_jobs=jobs)(joblib.delayed(_worst_of)(*task, seed) for task in tasks)
-    for (name, _), (kept, survivors, fallen, flips) in zip(tasks, done, strict=True):
-        print(f"{name:18s} {kept} kept, {survivors} survive any one wrong label, {fallen} fell in {flips} flips")
-    total = np.sum(done, axis=0)
+    done = joblib.Parallel(n_jobs=jobs, return_as="generator")(joblib.delayed(_worst_of)(*task, seed) for task in tasks)
+    total = np.zeros(4, dtype=np.int64)
+    for (name, _), one in zip(tasks, done, strict=True):
+        kept, survivors, fallen, flips = one
+        text = f"{name:18s} {kept} kept, {survivors} survive any one wrong label, {fallen} fell in {flips} flips"
+        print(text, flush=True)
+        total += one
     print(f"worst case: {total[2]} of {total[1]} features fell below their bound, in {total[3]} flips", flush=True)
 
 
@@ -95,10 +98,14 @@ def _random_of(name: str, number: int, seed: int, draws: int) -> list[tuple[floa
 
 def random(draws: int, seed: int, jobs: int) -> None:
     """The share of fresh flips in which features are kept at their tolerance, with the full tests: 95 % is wanted."""
-    done = joblib.Parallel(n_jobs=jobs)(joblib.delayed(_random_of)(name, 0, seed, draws) for name in REAL)
+    done = joblib.Parallel(n_jobs=jobs, return_as="generator")(
+        joblib.delayed(_random_of)(name, 0, seed, draws) for name in REAL
+    )
+    shares = []
     for name, found in zip(REAL, done, strict=True):
-        print(f"{name:18s}", ", ".join(f"{100 * rate:.1f} %: kept in {100 * share:.0f} %" for rate, share in found))
-    shares = [share for found in done for _, share in found]
+        said = ", ".join(f"{100 * rate:.1f} %: kept in {100 * share:.0f} %" for rate, share in found)
+        print(f"{name:18s}", said, flush=True)
+        shares += [share for _, share in found]
     mean, error = np.mean(shares), np.std(shares, ddof=1) / len(shares) ** 0.5
     print(f"random tolerance: kept in {100 * mean:.1f} ± {100 * error:.1f} % of fresh draws at the printed rate")
 

@@ -10,6 +10,7 @@ on the tables of "choosing" alone.
 from __future__ import annotations
 
 import argparse
+import json
 import warnings
 from typing import Any
 
@@ -85,8 +86,13 @@ def main() -> None:
     options = parser.parse_args()
     for part in options.tables or SETS:
         tasks = [(name, draw) for name in SETS[part] for draw in range(options.draws)]
-        done = joblib.Parallel(n_jobs=options.jobs)(joblib.delayed(one)(*task) for task in tasks)
-        table = pd.DataFrame([row for row in done if row is not None])
+        done = joblib.Parallel(n_jobs=options.jobs, return_as="generator")(joblib.delayed(one)(*task) for task in tasks)
+        found = []
+        for row in done:
+            if row is not None:
+                print(json.dumps(row), flush=True)
+                found.append(row)
+        table = pd.DataFrame(found)
         table["error"], table["width"] = table["share"] - table["truth"], table["high"] - table["low"]
         means = table.groupby("table")[["area", "error", "width", "holds"]].mean(numeric_only=False)
         print(f"\n{part}\n{means.astype(float).round(2).to_string()}")

@@ -138,7 +138,7 @@ class NeighborSearch(SearchSelector):
     _name = "neighbor_search"
     _takes_given = True
     _takes_weights = True
-    _does = "columns by which similar rows have similar targets; wrong labels are doubted, missing ones completed"
+    _does = "columns by which similar rows have similar targets; labels in doubt count less, missing ones are completed"
     _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several", "any")
     _keeps_groups_apart = True
     _criterion = "loss of the nearest neighbours (low is good)"

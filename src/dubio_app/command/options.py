@@ -344,12 +344,12 @@ OPTIONS = (
     ),
     _to_make(
         "--engine", choices=("transitions", "pooled", "confident", "lnt"), default="transitions", commands="audit"
-    ).means("How wrong labels are found."),
+    ).means("How the models judge the labels."),
     _to_make("--share 10%|5%-15%", commands="audit", read=_share_of_wrong).means(
-        "Share of wrong labels, if you know it, or from where to where it reaches. Each label then gets a probability "
-        "to be wrong."
+        "Share of wrong labels, if you know it, or from where to where it reaches. Each label then gets the "
+        "probability that it is wrong."
     ),
-    Option("--all", commands="audit").means("List every row, not only the doubtful ones."),
+    Option("--all", commands="audit").means("List every row, not only those to look at first."),
     _of_sample("--stability DRAWS", least=0, argument="n_draws").means(
         "Number of resamples, to show how far the ranks move; 0 for none."
     ),

@@ -136,7 +136,7 @@ def suspects_table(findings: Findings, rows: Rows) -> dict[str, Any]:
 
 
 def _doubts(audit: Any, rows: Rows) -> dict[str, Any]:
-    """Each row's probability to be wrong, or without an anchor how much the models disagree."""
+    """The probability that each row is wrong, or without an anchor how much the models disagree."""
     if audit.anchored:
         return _numbers("wrong", 100 * audit.wrong[rows], kind="percent")
     return _numbers("disagreement", audit.disagreement[rows], 2)
