@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -141,8 +142,8 @@ def test_a_missing_package_is_no_fault_of_the_command(table, monkeypatch, capsys
 
 
 def test_a_report_is_a_web_page(table, capsys):
-    assert run(["audit", str(table), "-t", "y", "--report", str(table.with_suffix(".pdf"))]) == 2
-    assert "ends in .html" in capsys.readouterr().err and not table.with_suffix(".pdf").exists()
+    assert run(["audit", str(table), "-t", "y", "--report", str(table.with_suffix(".docx"))]) == 2
+    assert "a web page or a PDF" in capsys.readouterr().err and not table.with_suffix(".docx").exists()
 
 
 @pytest.mark.parametrize(("flag", "others"), [("--time", "dubio rank"), ("--rows", "dubio check")])
@@ -217,3 +218,35 @@ def test_the_page_may_not_send_anything():
 
     page = files("dubio_app").joinpath("report/page.html.j2").read_text(encoding="utf-8")
     assert "base-uri 'none'" in page and "form-action 'none'" in page
+
+
+def test_the_card_of_a_row_shows_categories_gaps_and_one_patient(tmp_path):
+    rng = np.random.default_rng(2)
+    patient = np.repeat(np.arange(40), 3)
+    ill = (np.arange(40) % 2)[patient]
+    ill[9:12] = 1 - ill[9:12]
+    table = pd.DataFrame({"patient": patient, "sex": np.where(rng.random(120) < 0.2 + 0.6 * ill, "f", "m")})
+    table["crp"] = [f"{value:.1f}".replace(".", ",") for value in rng.gamma(2, 5, 120) + 12 * ill]
+    table["gap"] = np.where(rng.random(120) < 0.2, np.nan, rng.normal(size=120) + 2 * ill).round(2)
+    table.assign(ill=np.where(ill, "yes", "no")).to_csv(tmp_path / "t.csv", index=False, sep=";")
+    words = ["audit", str(tmp_path / "t.csv"), "-t", "ill", "--groups", "patient", "--report", str(tmp_path / "r.html")]
+    assert run(words) == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    data = json.loads(re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+    cards = data["corrections"]
+    assert sorted(one["name"] for one in cards["features"]) == ["crp", "gap", "sex"]
+    (sex,) = [one for one in cards["features"] if one["name"] == "sex"]
+    assert set(sex["shown"]) <= {"f", "m"} and np.shape(sex["shares"]) == (2, 2) and sex["spread"] == []
+    assert len(set(patient[np.array(cards["rows"]) - 1])) == len(cards["rows"])  # one card for each patient
+    assert all(len(rows) == 3 for rows in cards["together"])
+    (crp,) = [one for one in data["suspects"]["columns"] if one["label"] == "crp"]
+    assert crp["kind"] == "written" and "," in crp["values"][0] and isinstance(crp["keys"][0], float | int)
+
+
+def test_layouts_in_memory_give_the_same_order():
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(60, 6)), np.arange(60) % 3
+    for method in ("fisher", "laplacian", "mutual_information", "auto"):
+        here, there = (FeatureSelector(method).fit(one, y).to_ranking() for one in (X, np.asfortranarray(X)))
+        np.testing.assert_array_equal(here.ranking, there.ranking)
+        np.testing.assert_allclose(here.scores, there.scores, rtol=1e-12, atol=1e-14)

@@ -320,7 +320,7 @@ def test_every_sentence_has_a_place():
 def test_every_sentence_of_the_page_comes_from_its_words(monkeypatch):
     """If each sentence is a mark, the page has no other paragraph, title or item but those of the library."""
     X, y = load_iris(return_X_y=True, as_frame=True)
-    labels = flip_labels(y, 0.1, random_state=0)
+    labels = load_iris().target_names[flip_labels(y, 0.1, random_state=0)]
     selector = FeatureSelector().fit(X, labels)
     findings = gather(selector, X, labels, audit=audit_labels(X, labels), stability=made_up_stability(4, X.columns))
     mark_all(monkeypatch)

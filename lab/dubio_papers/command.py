@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -43,13 +44,22 @@ def run(
     jobs: Annotated[int, typer.Option(min=-64, help="Repetitions at the same time; -1 = all cores.")] = 1,
     out: Annotated[Path, typer.Option(help="Folder for results; those in it are not run again.")] = _DEFAULT,
     cells: Annotated[str, typer.Option(help="Only cells whose key matches this, such as 'dataset=iris*'.")] = "*",
+    offline: Annotated[bool, typer.Option("--offline", help="Never download a table; use those at hand.")] = False,
 ) -> None:
-    """Run experiments. You can stop at any time; the same command continues from there."""
+    """Run experiments. You can stop at any time; the same command continues from there.
+
+    Tables that are not at hand are downloaded from OpenML, which is said before, unless --offline is given.
+    """
+    from dubio_papers.datasets.load import where
     from dubio_papers.registry import choose
     from dubio_papers.runner import run_experiments
 
     try:
         chosen = choose(names or [])
+        if offline:
+            os.environ["DUBIO_OFFLINE"] = "1"
+        elif far := sorted({one for each in chosen for one in each.datasets if where(one) == "OpenML"}):
+            _say(f"downloading from OpenML, unless --offline is given: {', '.join(far)}")
         run_experiments(chosen, out, full=full, n_jobs=jobs, cells=cells, say=_say)
     except (ValueError, RuntimeError) as error:
         _fail(error)

@@ -160,3 +160,11 @@ def test_every_table_of_the_folder_is_the_one_of_the_papers(data_dir, recwarn):
         assert data.X.shape == (CATALOG[name].n_rows, CATALOG[name].n_features)
     # scikit-learn scales one of its tables itself, and other versions round otherwise
     assert [found for found in recwarn.list if "read from scikit-learn" not in str(found.message)] == []
+
+
+def test_offline_nothing_is_downloaded(nowhere, monkeypatch):
+    calls = fake_openml(monkeypatch, np.zeros((310, 6)), ["1"] * 155 + ["2"] * 155, [])
+    monkeypatch.setenv("DUBIO_OFFLINE", "1")
+    with pytest.raises(DatasetUnavailable, match="allow the download"):
+        load("vertebral_column")
+    assert not calls

@@ -69,7 +69,7 @@ def read_raw(name: str, entry: Entry, *, download: bool = True) -> RawTable:
         table = read_csv(cache_folder() / f"{name}.csv.gz", source)
     elif source == "scikit-learn":
         table = _bundled(entry)
-    elif source == "OpenML" and download:
+    elif source == "OpenML" and download and not os.environ.get("DUBIO_OFFLINE"):
         table = _from_openml(name, entry)
     else:
         help_ = f"put {name}.csv.gz (header, last column 'target') into a folder and set DUBIO_DATA to it"

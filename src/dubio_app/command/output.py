@@ -193,8 +193,8 @@ def require_places(call: Call) -> None:
                 raise UserError(f"{quoted(path)} is {what} and would be overwritten: give another name.")
         _require_writable(path)
         is_new = Path(path).is_file() or not Path(path).exists()  # and not /dev/stdout
-        if flag == "--report" and is_new and Path(path).suffix.casefold() not in (".html", ".htm"):
-            raise UserError(f"--report {quoted(path)}: a report is a web page, give a name that ends in .html.")
+        if flag == "--report" and is_new and Path(path).suffix.casefold() not in (".html", ".htm", ".pdf"):
+            raise UserError(f"--report {quoted(path)}: a report is a web page or a PDF, give a name in .html or .pdf.")
     for table in (call.save_table, call.save):
         if table:
             table_format(table)

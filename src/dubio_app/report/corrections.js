@@ -81,7 +81,11 @@
       const given = data.classes[data.given[row]];
       const decision = code === RIGHT ? "right" : code === UNSURE ? "unsure" : "change";
       const label = code === RIGHT ? given : code === UNSURE ? "" : data.classes[code];
-      lines.push([String(data.rows[row]), data.ids ? data.ids[row] : "", given, decision, label].map(cell).join(","));
+      const together = data.together ? data.together[row] : [data.rows[row]];
+      const ids = data.together ? data.names && data.names[row] : data.ids && [data.ids[row]];
+      together.forEach((number, k) => {
+        lines.push([String(number), ids ? ids[k] : "", given, decision, label].map(cell).join(","));
+      });
     }
     return lines.join("\n") + "\n";
   }
@@ -112,14 +116,37 @@
     return out;
   }
 
+  const written = (feature, value) => (value === null ? "missing" : feature.shown ? feature.shown[at] : value);
+
+  // One feature of categories: how many of each class have that of this row.
+  function bars(feature, value) {
+    const name = `${feature.name}: ${written(feature, value)}`;
+    const figure = element("figure");
+    figure.append(element("figcaption", name));
+    if (value === null) return figure;
+    const svg = shape("svg", { class: "chart", role: "img", viewBox: `0 0 320 ${14 * data.classes.length + 4}`, "aria-label": name });
+    svg.style.maxWidth = "420px";
+    feature.shares.forEach((shares, k) => {
+      const y = 4 + 14 * k;
+      const label = shape("text", { x: 98, y: y + 9, "text-anchor": "end", class: "tick" });
+      label.textContent = fit(data.classes[k], 92);
+      const share = shape("text", { x: 312, y: y + 9, "text-anchor": "end", class: "tick" });
+      share.textContent = `${shares[value]} %`;
+      svg.append(label, shape("rect", { x: 104, y, width: Math.max(1, 1.6 * shares[value]), height: 10, rx: 2, class: `c${data.colours[k]}` }), share);
+    });
+    figure.append(svg);
+    return figure;
+  }
+
   // One feature: the spread of each class (5 to 95 %, 25 to 75 %, median), and this row as a line through all of them.
   function strip(feature) {
     const value = feature.values[at];
+    if (feature.shares.length) return bars(feature, value);
     const ends = feature.spread.flat().concat(value).filter((x) => x !== null);
     const low = Math.min(...ends), high = Math.max(...ends);
     const x = (v) => 104 + 208 * (high > low ? (v - low) / (high - low) : 0.5);
     const height = 14 * data.classes.length + 4;
-    const name = `${feature.name}: ${value === null ? "missing" : value}`;
+    const name = `${feature.name}: ${written(feature, value)}`;
     const figure = element("figure");
     figure.append(element("figcaption", name));
     const svg = shape("svg", { class: "chart", role: "img", viewBox: `0 0 320 ${height}`, "aria-label": name });

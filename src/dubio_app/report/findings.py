@@ -73,6 +73,11 @@ class Findings:
         reading = None if columns is None else columns.reading_of(feature)
         return [] if reading is None else [str(level) for level in reading.levels or ()]
 
+    def holds_numbers(self, feature: int) -> bool:
+        """Whether a feature holds numbers, which may be written as text: "0,5", "<0.1"."""
+        reading = None if self.problem.columns is None else self.problem.columns.reading_of(feature)
+        return reading is None or reading.kind == "number"
+
     def cells(self, feature: int, rows: NDArray[np.int64]) -> list[Any] | None:
         """The cells of a feature in some rows as they were written ("<0.1", "11 mg"); None if they are numbers."""
         levels, name, shown = self.levels(feature), str(self.ranking.names[feature]), self.table[rows, feature].tolist()

@@ -34,7 +34,7 @@
 
     function sort() {
       if (sorted < 0) return;
-      const { values } = columns[sorted];
+      const values = columns[sorted].keys || columns[sorted].values;
       const words = isText(columns[sorted]);
       const sign = rising ? 1 : -1;
       order = Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => {

@@ -280,7 +280,8 @@ def _has_sign(findings: Findings, top: NDArray[np.int64]) -> NDArray[np.bool_]:
     if columns is None:
         return np.ones((len(top), len(top)), dtype=bool)
     read = [columns.reading_of(int(j)) for j in top]
-    signed = (columns.sizes[top] == 1) & [one is None or one.kind != "category" for one in read]
+    values = np.bincount(columns.feature_of, weights=columns.roles != "missing", minlength=columns.n_features)[top]
+    signed = (values == 1) & [one is None or one.kind != "category" for one in read]
     return np.asarray(signed[:, None] & signed[None, :])
 
 

@@ -130,8 +130,13 @@ def suspects_table(findings: Findings, rows: Rows) -> dict[str, Any]:
         columns.append(_doubts(audit, rows))
     for j in findings.order[:_BESIDE].tolist():
         cells, name = findings.cells(j, rows), str(findings.ranking.names[j])
-        found = ("number", _rounded(findings.table[rows, j])) if cells is None else ("text", cells)
-        columns.append(_titled(name, *found))
+        values = _rounded(findings.table[rows, j])
+        if cells is None:
+            columns.append(_titled(name, "number", values))
+        elif findings.holds_numbers(j):  # as they are written, in the order of the numbers
+            columns.append({**_titled(name, "written", cells), "keys": values})
+        else:
+            columns.append(_titled(name, "text", cells))
     return {"noun": "rows", "columns": columns}
 
 
@@ -179,8 +184,7 @@ def corrections(findings: Findings) -> dict[str, Any]:
     audit = findings.audit
     if not isinstance(audit, LabelAudit) or not audit.judged:
         return {}
-    rows = suspicious_rows(audit, _MOST_CORRECTED, _FEW_CORRECTED)
-    beside = [j for j in findings.order[:_BESIDE].tolist() if len(findings.problem.columns_of(np.array([j]))) == 1]
+    rows, together = _cards(findings, suspicious_rows(audit, _MOST_CORRECTED, _FEW_CORRECTED))
     names, table = findings.ranking.names, findings.table
     ids = next(iter(findings.identifiers.values()), None)
     classes = [str(name) for name in audit.classes.tolist()]
@@ -198,12 +202,47 @@ def corrections(findings: Findings) -> dict[str, Any]:
         "measure": doubts["label"],
         "doubts": [_cell(value, doubts["kind"]) for value in doubts["values"]],
         "features": [
-            {"name": str(names[j]), "values": _rounded(table[rows, j]), "spread": _spread(table[:, j], audit)}
-            for j in beside
+            {
+                "name": str(names[j]),
+                "values": _rounded(table[rows, j]),
+                "shown": findings.cells(j, rows),
+                "spread": [] if findings.levels(j) else _spread(table[:, j], audit),
+                "shares": _shares(table[:, j], len(findings.levels(j)), audit),
+            }
+            for j in findings.order[:_BESIDE].tolist()
         ],
     }
+    if together is not None:
+        content["together"] = [(own + 1).tolist() for own in together]
+        content["names"] = None if ids is None else [[str(ids[i]) for i in own.tolist()] for own in together]
     content["key"] = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
     return content
+
+
+def _cards(findings: Findings, rows: Rows) -> tuple[Rows, list[Rows] | None]:
+    """The rows with a card each, of a group with one label only the first; and the rows that each stands for."""
+    groups, codes = findings.problem.groups, findings.audit.codes
+    if groups is None:
+        return rows, None
+    cards: dict[int, Rows] = {}
+    seen: set[int] = set()
+    for row in rows.tolist():
+        own = np.flatnonzero((groups == groups[row]) & (codes >= 0))
+        of_all = bool((codes[own] == codes[row]).all())
+        if not of_all or int(groups[row]) not in seen:
+            cards[row] = own if of_all else np.array([row])
+        seen.add(int(groups[row]))
+    return np.array([*cards], dtype=np.int64), [*cards.values()]
+
+
+def _shares(values: NDArray[np.float64], n_levels: int, audit: LabelAudit) -> list[list[float]]:
+    """The share of each category in each class, in percent, from the labels that are not doubtful."""
+    if not n_levels:
+        return []
+    trusted = ~audit.doubtful & np.isfinite(values)
+    parts = [values[trusted & (audit.codes == k)].astype(np.int64) for k in range(len(audit.classes))]
+    counts = [np.bincount(own, minlength=n_levels) for own in parts]
+    return [(100 * own / max(1, own.sum())).round(1).tolist() for own in counts]
 
 
 def _other_classes(audit: LabelAudit, rows: Rows) -> Rows:
