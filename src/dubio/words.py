@@ -651,6 +651,7 @@ SENTENCES: dict[str, str] = {
 COLUMNS: dict[str, tuple[str, str]] = {
     "rank": ("rank", "1 is best"),
     "feature": ("feature", ""),
+    "label": ("meaning", "by the file or the codebook"),
     "line": ("line", "sufficient, related to the target, or neither; given: not judged"),
     "kept": ("kept", ""),
     "score low": ("score", "lower is better"),

@@ -26,7 +26,7 @@ def look_at_table(call: Call) -> None:
         table, _ = declared(file.frame, call)
         readings = column_readings(table, decimal=call.decimal)
         why = _reasons(file, table, readings, call)
-        rows = [{**_row(one, len(table), call), "left_out": why.get(str(one.name), "")} for one in readings]
+        rows = [{**_row(one, file), "left_out": why.get(str(one.name), "")} for one in readings]
         content = {"table": call.table, "rows": len(table), "columns": rows, "notes": list(file.notes)}
         if not print_answer(call, [{**row, "problems": " ".join(row["problems"])} for row in rows], lambda: content):
             _print(call, rows)
@@ -36,6 +36,8 @@ def look_at_table(call: Call) -> None:
 def _reasons(file: TableFile, table: Any, readings: list[ColumnReading], call: Call) -> dict[str, str]:
     """Why columns are left out, by their names."""
     apart = dict.fromkeys([*call.ignore, *call.id], "named by --ignore or --id")
+    apart |= {file.subject: "names the subject of a row"} if file.subject else {}
+    apart |= dict.fromkeys(file.unused, "no feature, by the file or its codebook")
     numbers = [name for name in table.columns if is_number(table[name])]
     counters = {name: say("counted rows") for name in numbers if counts_rows(table[name], name)}
     left = {str(one.name): one.left_out for one in readings if one.left_out}
@@ -48,13 +50,14 @@ def _reasons(file: TableFile, table: Any, readings: list[ColumnReading], call: C
     return left | counters | apart
 
 
-def _row(one: ColumnReading, n_rows: int, call: Call) -> dict[str, Any]:
+def _row(one: ColumnReading, file: TableFile) -> dict[str, Any]:
     """The reading of a column as data: in words, and what is wrong in the words of the command."""
     facts: dict[str, Any] = {"n": len(one.levels), "levels": " < ".join(one.levels[:8]), "first": one.first}
     return {
         "column": str(one.name),
         "read_as": say("read as problem" if one.problems else f"read as {one.kind}", **facts),
-        "unit": one.unit,
+        "meaning": file.labels.get(str(one.name), ""),
+        "unit": one.unit or file.units.get(str(one.name), ""),
         "gaps": None if one.problems else one.n_missing,
         "examples": ", ".join(one.examples),
         "problems": [in_command_words(problem) for problem in one.problems],
@@ -62,7 +65,15 @@ def _row(one: ColumnReading, n_rows: int, call: Call) -> dict[str, Any]:
 
 
 def _print(call: Call, rows: list[dict[str, Any]]) -> None:
-    names = ("column", "read_as", "unit", "gaps", "examples", "left_out")
+    names = (
+        "column",
+        *(["meaning"] if any(row["meaning"] for row in rows) else []),
+        "read_as",
+        "unit",
+        "gaps",
+        "examples",
+        "left_out",
+    )
     labels = {"read_as": "read as", "left_out": "left out because"}
     columns = [(labels.get(name, name), "right" if name == "gaps" else "left") for name in names]
     shown = [[row[name] for name in names] for row in rows[: call.top]]

@@ -313,6 +313,9 @@ OPTIONS = (
     _of_sample("--ordinal COL=LEVELS", commands=_READ, several=True).means(
         "Values of a feature in their order, such as stage=I,II,III,IV. May be repeated."
     ),
+    _of_all("--codebook FILE", commands=_READ).means(
+        "What the columns mean: a table with the columns column, label, type, unit, levels, order, missing."
+    ),
     Option("--id A,B", commands=_READ, columns="unused").means(
         "Columns that name a row, as they are written (007). They are not used as features, and are kept in outputs."
     ),

@@ -32,7 +32,7 @@ from dubio_app.command import wording
 from dubio_app.command.options import Call, UserError, names_in, names_of_arguments, options_of
 from dubio_app.command.output import notes_from_warnings, require_places, step
 from dubio_app.command.wording import listing
-from dubio_app.files import TableFile, read_file, require_columns
+from dubio_app.files import TableFile, read_file, require_columns, with_codebook
 from dubio_app.whole_files import as_private_as
 
 MAX_CATEGORIES = 20  # a target with more different numbers is hardly a list of classes
@@ -62,6 +62,7 @@ def table_of(call: Call) -> Iterator[TableFile]:
     require_places(call)
     with step(f"reading {call.table}"):
         file = read_file(call.table, call.reading)
+        file = with_codebook(file, call.codebook, call.reading) if call.codebook else file
     with (
         as_private_as(call.table),
         rows_named(file.row_name),
@@ -114,6 +115,9 @@ class Question:
 
     def __init__(self, file: TableFile, call: Call) -> None:
         self.table, self.call = file.frame, call.for_columns(file.frame.columns)
+        self.file = file
+        if file.subject and "groups" in names_of_call(call) and not call.groups and not call.pairs:
+            self.call = Call(**{**vars(self.call), "groups": file.subject})
         self.notes = list(file.notes)
         self.code = [file.imports] if file.imports else []
         self._functions: set[str] = set()  # of dubio, in the code
@@ -126,7 +130,8 @@ class Question:
         if not self.target_names and not call.pairs:
             self.notes.append(f"{note('no target')}.")
         with _kept_in(wrong):
-            self.features = self._features([*self.target_names, *self.call.names_of("fact"), *call.names_of("unused")])
+            apart = [*self.target_names, *self.call.names_of("fact"), *call.names_of("unused")]
+            self.features = self._features([*apart, *(name for name in file.unused if name not in apart)])
         with _kept_in(wrong):
             self.fit = self._pairs() | self._facts() | self._checked()
         if wrong:
@@ -431,7 +436,16 @@ class Question:
         table, code = declared(table, self.call)
         self.code += code
         self.feature_table = table
-        return read_any_table(table, decimal=self.call.decimal, name="X")
+        together = {name: [one for one in parts if one in table.columns] for name, parts in self.file.together.items()}
+        together = {name: parts for name, parts in together.items() if len(parts) > 1 and name not in table.columns}
+        if together:
+            self.code += ["from dubio.table.read import read_any_table", f"X = read_any_table(X, {together!r})"]
+        return read_any_table(table, together or None, decimal=self.call.decimal, name="X")
+
+    def meanings(self, names: Any) -> NDArray[Any] | None:
+        """What features mean, by the file or its codebook; None if nothing is known of them."""
+        found = np.array([self.file.labels.get(str(name), "") for name in names], dtype=object)
+        return found if any(found) else None
 
     def _hide(self, values: Any, code: str, name: str) -> Any:
         """Values whose cells are empty where they hold a mark of --unlabelled; the code calls them ``name``."""
@@ -458,6 +472,11 @@ class Question:
             self.code.append("from dubio.table.read import read_any_table")
             self.code.append(f"table[{name!r}] = read_any_table(table[[{name!r}]]).matrix[:, 0]")
         return column.astype(np.float64)
+
+
+def names_of_call(call: Call) -> set[str]:
+    """The options that the command of a call has."""
+    return {one.name for one in options_of(call.command)}
 
 
 def declared(table: Any, call: Call) -> tuple[Any, list[str]]:

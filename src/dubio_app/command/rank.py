@@ -25,7 +25,7 @@ _NARROW = 80  # letters: on a terminal with fewer, some columns are left out
 #: What the columns of the table are called, if not by their own names.
 _LABELS = {"kept": "line", "qvalue": "q", "rank_low": "rank from", "rank_high": "to", "frequency": "kept in"}
 _LABELS |= {"q_truth": "q (truth)", "worst_case": "worst case", "fresh": "fresh samples"}
-_LABELS |= {"effect_of": "on", "effect_level": "category"}
+_LABELS |= {"label": "meaning", "effect_of": "on", "effect_level": "category"}
 #: Columns that are only in CSV and JSON.
 _NOT_PRINTED = {"rank_median", "pvalue", "relevant", "sufficient", "kept", "tolerance_low", "tolerance_high"}
 _NOT_PRINTED |= {"p_truth", "effect_low", "effect_high", "difference"}
@@ -111,6 +111,8 @@ def rows_of(run: Run, *, shared: bool = False) -> Rows:
         ranking = run.without_rare(ranking)
     columns = {} if run.tolerance is None else run.tolerance.columns()
     columns |= run.fingerprints.columns() if trust.who_labelled(run) else {}
+    meanings = run.question.meanings(ranking.names)
+    columns |= {} if meanings is None else {"label": meanings}
     frame = ranking.without_handed_on().with_columns(columns).to_frame()
     if run.stability is not None:
         for name in ("rank_low", "rank_median", "rank_high", "frequency"):
@@ -201,7 +203,9 @@ def print_ranking(
     names = [name for name in rows[0] if name not in hidden]
     names.insert(names.index("feature") + 1, "kept")
     names = [name for name in names if not name.startswith("effect of ")]
-    left = ("feature", "kept", "serves", "verdict", "direction", "effect_of", "effect_level")
+    if "label" in names:
+        names.insert(2, names.pop(names.index("label")))
+    left = ("feature", "label", "kept", "serves", "verdict", "direction", "effect_of", "effect_level")
     columns = [(_LABELS.get(name, name), "left" if name in left else "right") for name in names]
     shown = [[_shown(name, row, ranking) for name in names] for row in rows[:top]]
     caption = [note("more features", n=len(rows) - len(shown), total=len(rows))] if len(rows) > len(shown) else []

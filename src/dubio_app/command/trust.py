@@ -263,6 +263,9 @@ def write_report(run: Run) -> None:
         ranking = run.without_rare(selector.to_ranking().without_handed_on())
         ranking = replace(ranking, left_out=run.findings.ranking.left_out)
         more |= {"notes": (), "explanation": run.findings.explanation(), "ranking": ranking, "no_rows": True}
+    ranking = more.get("ranking", selector.to_ranking().without_handed_on())
+    if (meanings := question.meanings(ranking.names)) is not None:
+        more["ranking"] = ranking.with_columns({"label": meanings})
     with step("writing the report"):
         findings = gather_problem(
             selector,

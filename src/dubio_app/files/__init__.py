@@ -17,8 +17,10 @@ from dubio.errors import InputError, counted, listed, nearest, quoted
 from dubio.streams.text_files import TEXT, HowToRead, called, first_line, suffix_of
 from dubio_app.files.annotated import read_annotated
 from dubio_app.files.arrow import read_arrow
+from dubio_app.files.codebook import apply_entries, entries_of
 from dubio_app.files.json_objects import read_json
 from dubio_app.files.marks import without
+from dubio_app.files.redcap import unfold_redcap
 from dubio_app.files.spreadsheets import read_spreadsheet
 from dubio_app.files.statistics_packages import STATISTICS, read_arff, read_statistics
 from dubio_app.files.table_file import TableFile, wrong
@@ -67,7 +69,20 @@ def read_file(path: str, how: HowToRead | None = None) -> TableFile:
         file = READERS[kind](path, how)
     except (pa.ArrowException, UnicodeError, zlib.error, EOFError, gzip.BadGzipFile, KeyError) as error:
         raise wrong(path, f"cannot be read as {kind}: {first_line(error)}", "is it damaged?") from error
-    return replace(file, frame=tidy(file.frame, path, how.missing))
+    file = replace(file, frame=tidy(file.frame, path, how.missing), path=path)
+    return unfold_redcap(file, path, how)
+
+
+def read_with_codebook(path: str, codebook: str, **how: Any) -> Any:
+    """The table in a file as a pandas frame, with what a codebook says of its columns."""
+    wishes = HowToRead(**how)
+    return with_codebook(read_file(path, wishes), codebook, wishes).frame
+
+
+def with_codebook(file: TableFile, path: str, how: HowToRead) -> TableFile:
+    """The table with what a codebook says; ``how`` the table was read is shown in the Python code."""
+    names = tuple(map(str, read_table(path).columns))
+    return apply_entries(file, entries_of(read_table(path, as_text=names), path), path, how)
 
 
 def table_format(path: str) -> str:

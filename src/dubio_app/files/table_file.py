@@ -29,6 +29,16 @@ class TableFile:
     sheets: str = ""
     #: What columns mean, by their names, as the file or a codebook says.
     labels: dict[str, str] = field(default_factory=dict)
+    #: The units of columns, as a codebook says.
+    units: dict[str, str] = field(default_factory=dict)
+    #: Columns that are one feature together, by its name.
+    together: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: The column that says which rows are of one subject; "" if none is known.
+    subject: str = ""
+    #: Columns that are no features.
+    unused: tuple[str, ...] = ()
+    #: Where the file is.
+    path: str = ""
 
 
 def wrong(path: str, found: str, remedy: str = "write one object per line", *, at: str = "") -> InputError:
