@@ -114,6 +114,25 @@ def test_an_anchor_changes_neither_order_nor_list_and_all_figures_agree():
     assert numbers.error_rate == 0.1 and numbers.wrong.mean() == pytest.approx(0.1)
 
 
+def test_a_share_is_split_over_the_classes_as_the_engine_counts_their_errors():
+    X, y = _overlapping()
+    plain = audit_labels(X, y, experts=GaussianNB())
+    errors = plain.joint.sum(axis=1) - plain.joint.diagonal()
+    for share in (0.02, 0.1):
+        found = plain.with_anchor(Anchor.of(share))
+        of_classes = np.bincount(found.codes, found.wrong)
+        np.testing.assert_allclose(of_classes, share * len(y) * errors / errors.sum(), rtol=1e-9)
+        for code in range(2):  # within a class, the literal map
+            rows = found.codes == code
+            literal = Anchor.of(of_classes[code] / rows.sum()).wrong(plain.disagreement[rows])
+            np.testing.assert_allclose(found.wrong[rows], literal)
+    # more wrong labels than a class has rows: the share is that of all rows alike
+    lone = plain.with_anchor(Anchor.of(0.9))
+    whole = Anchor.of(0.9).wrong_in_classes(plain.disagreement, plain.codes, np.array([1.0, 0.0]))
+    np.testing.assert_allclose(whole, Anchor.of(0.9).wrong(plain.disagreement))
+    assert lone.wrong.mean() == pytest.approx(0.9)
+
+
 def test_ready_probabilities_and_labels_that_cannot_be_judged_are_anchored_too():
     _, y = _overlapping()
     ready = np.random.default_rng(0).dirichlet(np.ones(2), 160)

@@ -325,7 +325,9 @@ SENTENCES: dict[str, str] = {
     "{high:.3g}) around that",
     "only checking labels": "whether labels are wrong or classes overlap, only checking can tell",
     "only checking numbers": "whether numbers are wrong or only hard to predict, only checking can tell",
-    "share between": "between {low:.0f} and {high:.1f} % of the {labels} may be wrong",
+    "share between labels": "between {low:.0f} and {high:.1f} % of the labels may be wrong",
+    "share between numbers": "between {low:.0f} and {high:.1f} % of the numbers may be far off; small errors cannot be "
+    "seen",
     "doubtful": "{n} of {labelled} {labels} {n:is|are} doubtful; about {expected:.0f} % of such {labels} are wrong",
     "none doubtful": "none of the {labelled} {labels} is doubtful",
     "anchor share": "this takes for granted that {high:.3g} % of the {labels} are wrong",

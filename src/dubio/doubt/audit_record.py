@@ -120,14 +120,20 @@ class Audit:
     def share_high(self) -> float:
         """The largest share of labels that may be wrong; without an anchor, as if all disagreement were due to errors.
 
-        That is the mean disagreement, or the engine's own count where it is larger, with a one-sided margin of 95 %.
+        That is the mean disagreement, or the engine's own count where it is larger, with a one-sided margin of 95 %. Of
+        numbers, it is the share that may be far off, larger the less the models know.
         """
         if self.anchor is not None:
             return self.anchor.high
         if not self.judged:
             return 1.0
         n, share = int(self.labelled.sum()), max(self._estimate, float(np.nanmean(self.disagreement)))
-        return float(min(1.0, share + _SURE * np.sqrt((share * (1 - share) + 1 / n) / n)))
+        return float(min(1.0, (share + _SURE * np.sqrt((share * (1 - share) + 1 / n) / n)) / self._visible))
+
+    @property
+    def _visible(self) -> float:
+        """The part of what is wrong with which the models disagree."""
+        return 1.0
 
     @property
     def _estimate(self) -> float:
@@ -172,7 +178,7 @@ class Audit:
             between = " between" if self.anchor.low < self.anchor.high else ""
             notes.append(note(f"anchor {self.anchor.source}{between}", share=100 * self.anchor.share, **facts))
         elif self.judged:
-            notes += [note(f"only checking {self.noun}"), note("share between", **facts)]
+            notes += [note(f"only checking {self.noun}"), note(f"share between {self.noun}", **facts)]
         missing = len(self) - int(self.labelled.sum())
         return notes + ([note("suggested too", n=missing, label=self.one)] if missing and self.judged else [])
 
@@ -320,7 +326,7 @@ class LabelAudit(Audit):
 
     def with_anchor(self, anchor: Anchor) -> Self:
         """The same audit, with what is known of wrong labels: probabilities, rates and counts follow from it."""
-        wrong = anchor.wrong(self.disagreement)
+        wrong = anchor.wrong_in_classes(self.disagreement, self.codes, self.joint.sum(axis=1) - self.joint.diagonal())
         rows = np.flatnonzero(self.labelled)
         probabilities = np.array(self.probabilities)
         others = probabilities[rows]

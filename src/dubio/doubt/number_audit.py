@@ -112,6 +112,11 @@ class NumberAudit(Audit):
     def _estimate(self) -> float:
         return self.estimate
 
+    @property
+    def _visible(self) -> float:
+        """As much as the models explain of the standard deviation: the less they know, the more gross errors hide."""
+        return float(np.clip(self.skills["pool"], 0.01, 1.0) ** 0.5)
+
     def with_anchor(self, anchor: Anchor) -> Self:
         """The same audit, with what is known of wrong numbers."""
         return replace(self, anchor=anchor, estimate=anchor.share)
