@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow
 import pytest
 
+from dubio import FeatureSelector
 from dubio.errors import InputError, rows_named
 from dubio.table.cells import read_numbers
 from dubio.table.dates import read_dates, read_times
@@ -188,3 +189,19 @@ def test_text_with_many_values_is_left_out_and_named():
     read = read_any_table(table)
     assert read.read[1].kind == "text" and "30 different values" in str(read.read[1].notes[0])
     assert (read.matrix[:, 1] == 0).all()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames_of_narwhals_are_read_as_what_they_hold(library):
+    """Narwhals is the door to the frames of other libraries."""
+    nw, native = pytest.importorskip("narwhals"), pytest.importorskip(library)
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    columns = {"a": rng.normal(size=60) + y, "b": rng.choice(["u", "v"], 60).tolist(), "c": rng.normal(size=60)}
+    make = native.table if library == "pyarrow" else native.DataFrame
+    frame = nw.from_native(make(columns))
+    here, there = (FeatureSelector("fisher").fit(one, y).to_ranking() for one in (frame, pd.DataFrame(columns)))
+    assert here.names.tolist() == there.names.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(here.scores, there.scores)
+    with pytest.raises(InputError, match=r"holds no rows yet: pass X\.collect"):
+        FeatureSelector().fit(frame.lazy(), y)

@@ -250,7 +250,30 @@ def in_memory(X: Any, name: str = "X") -> Any:
         raise InputError(name, f"is a Dask {type(X).__name__}, and this method needs all rows at once", remedy)
     if callable(getattr(X, "collect_schema", None)) and not hasattr(X, "shape"):  # of polars
         raise InputError(name, f"is a {type(X).__name__}, which holds no rows yet", f"pass {name}.collect()")
-    return arrow_frame(X, name) if is_arrow(X) else X
+    return _of_another_library(X, name)
+
+
+#: Libraries whose tables are read as they are.
+_OWN = ("numpy", "pandas", "polars", "scipy", "builtins")
+
+
+def _of_another_library(X: Any, name: str) -> Any:
+    """A frame of another library (Arrow, Modin, narwhals, ...) as one of pandas or polars; anything else as it is."""
+    if type(X).__module__.split(".")[0] in _OWN:
+        return X
+    import narwhals as nw
+
+    wrapped = isinstance(X, nw.DataFrame | nw.LazyFrame)
+    if not wrapped and is_arrow(X):
+        return arrow_frame(X, name)
+    frame = X if wrapped else nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise InputError(name, f"is a {type(X).__name__}, which holds no rows yet", f"pass {name}.collect()")
+    if not isinstance(frame, nw.DataFrame):
+        return X
+    if frame.implementation.is_pandas() or frame.implementation.is_polars():
+        return frame.to_native()
+    return arrow_frame(frame.to_native(), name) if frame.implementation.is_pyarrow() else frame.to_pandas()
 
 
 def read_matrix(

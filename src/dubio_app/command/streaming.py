@@ -21,6 +21,7 @@ from dubio_app.command.output import print_answer, records, require_places, step
 from dubio_app.command.question import counts_rows, is_counter
 from dubio_app.command.rank import answer_of, print_ranking, rank_frame
 from dubio_app.files import TableFile, table_format, tidy
+from dubio_app.files.spectra import is_folder_of_spectra
 
 LARGE = 2**30  # bytes in memory from which on a table is streamed by default
 _FEW = 20  # different numbers in the first rows of a target that is taken for classes, at most
@@ -30,6 +31,8 @@ _FIRST_ROWS = 65_536  # rows that are read to see what a column holds
 def is_to_be_streamed(call: Call) -> bool:
     """Whether the table is a folder, or is large and one pass over its rows answers the question."""
     path = Path(call.table)
+    if path.is_dir() and is_folder_of_spectra(call.table):
+        return False
     if path.is_dir() or not path.is_file() or _what_needs_the_table(call, "") is not None:
         return path.is_dir()
     try:

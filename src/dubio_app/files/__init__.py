@@ -21,6 +21,7 @@ from dubio_app.files.codebook import apply_entries, entries_of
 from dubio_app.files.json_objects import read_json
 from dubio_app.files.marks import without
 from dubio_app.files.redcap import unfold_redcap
+from dubio_app.files.spectra import JCAMP, is_folder_of_spectra, read_folder_of_spectra, read_jcamp
 from dubio_app.files.spreadsheets import read_spreadsheet
 from dubio_app.files.statistics_packages import STATISTICS, read_arff, read_statistics
 from dubio_app.files.table_file import TableFile, wrong
@@ -32,10 +33,12 @@ FORMATS = dict.fromkeys(TEXT, "text") | dict.fromkeys((".jsonl", ".ndjson", ".js
 FORMATS |= {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
 FORMATS |= dict.fromkeys((".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"), "excel")
 FORMATS |= dict.fromkeys(STATISTICS, "statistics") | {".arff": "arff", ".h5ad": "annotated"}
+FORMATS |= dict.fromkeys(JCAMP, "spectra")
 #: The function that reads each format.
 READERS: dict[str, Callable[[str, HowToRead], TableFile]] = dict.fromkeys(("parquet", "feather"), read_arrow)
 READERS |= {"text": read_text_file, "excel": read_spreadsheet, "json": read_json}
-READERS |= {"statistics": read_statistics, "arff": read_arff, "annotated": read_annotated}
+READERS |= {"statistics": read_statistics, "arff": read_arff, "annotated": read_annotated, "spectra": read_jcamp}
+READERS |= {"folder": read_folder_of_spectra}
 
 
 def read_table(path: str, *, as_text: Collection[str] = (), **how: Any) -> Any:
@@ -61,9 +64,10 @@ def read_file(path: str, how: HowToRead | None = None) -> TableFile:
     import pyarrow as pa
 
     how = how or HowToRead()
-    if path != "-":
+    in_folder = path != "-" and Path(path).is_dir() and is_folder_of_spectra(path)
+    if path != "-" and not in_folder:
         _require_file(path)
-    kind = table_format(path)
+    kind = "folder" if in_folder else table_format(path)
     _require_fitting(how, kind, path)
     try:
         file = READERS[kind](path, how)
@@ -141,7 +145,7 @@ def _require_fitting(how: HowToRead, kind: str, path: str) -> None:
     for name, value, kinds, what in (
         ("sep", how.separator, ("text",), "separators"),
         ("decimal", how.decimal, ("text",), "decimal marks"),
-        ("encoding", how.encoding, ("text", "json", "statistics", "arff"), "encodings"),
+        ("encoding", how.encoding, ("text", "json", "statistics", "arff", "spectra", "folder"), "encodings"),
         ("sheet", how.sheet, ("excel",), "sheets"),
         ("header_row", how.header_row, ("excel", "text"), "rows above the names of its columns"),
     ):
