@@ -313,6 +313,7 @@ def rating_alerts(view: View) -> list[Alert]:
     if not _FEWEST_GRADES <= len(grades) <= _MOST_GRADES or (np.diff(grades) != 1).any() or (weights < 2).sum() > 2:
         return []
     Z = view.X[np.ix_(labelled, view.numbers)]
+    Z = Z[:, ~np.isnan(Z).all(axis=0)]
     Z = standard_columns(np.where(np.isnan(Z), np.nanmean(Z, axis=0) if Z.size else 0.0, Z))[0]
     sums = np.zeros((len(grades), Z.shape[1]))
     np.add.at(sums, codes, Z)

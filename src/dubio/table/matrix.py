@@ -183,7 +183,8 @@ def columns_of_sizes(sizes: Sequence[int] | NDArray[Any]) -> Columns:
 
 def is_arrow(X: Any) -> bool:
     """Whether ``X`` is a stream of Arrow batches (a pyarrow or DuckDB table, ...) and not a frame of another kind."""
-    return hasattr(X, "__arrow_c_stream__") and column_names(X) is None and getattr(X, "ndim", 2) != 1
+    is_stream = hasattr(X, "__arrow_c_stream__") and column_names(X) is None and getattr(X, "ndim", 2) != 1
+    return is_stream and type(X).__module__.split(".")[0] != "narwhals"  # which wraps frames of any kind
 
 
 def arrow_reader(X: Any, name: str = "X") -> Any:
