@@ -1162,9 +1162,9 @@ def truth_effect(x, truth, proxies, checked, chance):
     u = {i: x[i] * (truth[i] - mean_truth) for i in checked}
     mean_r, mean_u = sum(omega[i] * r[i] for i in checked), sum(omega[i] * u[i] for i in checked)
     estimate = sum(x[i] * F[i] for i in range(n)) / n + mean_r
-    of_draw = sum((1 - chance[i]) * omega[i] ** 2 * (r[i] - mean_r) ** 2 for i in checked) * m / (m - 1)
+    of_draw = sum((1 - chance[i]) * omega[i] ** 2 * (r[i] - mean_r) ** 2 for i in checked)
     of_rows = sum((u[i] - mean_u) ** 2 / chance[i] for i in checked) / n**2
-    return estimate, of_draw + of_rows
+    return estimate, (of_draw + of_rows) * m / (m - 1)
 
 
 def left_out_residuals(basis, table, weights=None, groups=None):

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from dubio import InputError
-from dubio.trust import draw_rows, rows_needed
+from dubio.trust import draw_rows, join_checks, rows_needed
 from dubio_app.command.run import run
+from tests.browser import View
 
 pd = pytest.importorskip("pandas")
 
@@ -113,7 +114,8 @@ def test_the_page_knows_neither_labels_nor_chances(drawn) -> None:
     assert pages[0] == pages[1]
     page = (folder / "p.html").read_text(encoding="utf-8")
     data = data_of(page)
-    assert data.keys() == {"cards", "classes", "key"}
+    assert data.keys() == {"cards", "classes", "key", "chance", "judged"}
+    assert data["chance"] == ""  # by class, it would tell the label
     assert all(card.keys() == {"rows", "names", "cells"} for card in data["cards"])
     cells = {name for card in data["cards"] for row in card["cells"] for name, _ in row}
     assert cells == {"age", HOSTILE, "scanner"}
@@ -132,13 +134,13 @@ def test_sixty_rows_are_judged_by_the_keyboard_and_nothing_is_lost(browser, draw
     cards = data_of(page.read_text(encoding="utf-8"))["cards"]
     wanted = [CLASSES.index(truth[card["rows"][0] - 1]) for card in cards]
     browser.open(page)
-    browser.run("document.querySelector('.correct-card').focus()")
     for code in wanted[:30]:
         browser.press(str(code + 1))
-    browser.page.goto("about:blank")
+    again = browser.page.context.new_page()
+    browser.page.close()
+    browser = View(again)
     browser.open(page)
     assert browser.run("document.querySelector('.correct-progress').textContent").startswith("30 of 60 judged")
-    browser.run("document.querySelector('.correct-card').focus()")
     browser.press("u", "z")
     for code in wanted[30:-1]:
         browser.press(str(code + 1))
@@ -155,6 +157,7 @@ def test_sixty_rows_are_judged_by_the_keyboard_and_nothing_is_lost(browser, draw
     assert browser.requests == [page.resolve().as_uri()]
     with judged.open(newline="", encoding="utf-8") as file:
         lines = {int(line["row"]): line for line in csv.DictReader(file)}
+    assert judged.name == "draw_judged.csv" and len(lines) == 60
     assert all(lines[row]["value"] == truth[row - 1] for card in cards[:-1] for row in card["rows"])
     assert lines[cards[-1]["rows"][0]]["value"] == ""
     arguments = ["--checked", str(folder / "draw.csv"), "--checked", str(judged), "--json", "-q"]
@@ -183,7 +186,6 @@ def test_numbers_are_typed_and_groups_have_one_card(browser, tmp_path) -> None:
     cards = data_of((tmp_path / "p.html").read_text(encoding="utf-8"))["cards"]
     assert [len(card["rows"]) for card in cards] == [2, 2, 2]
     browser.open(tmp_path / "p.html")
-    browser.run("document.querySelector('#check input').focus()")
     browser.page.keyboard.type("many")
     browser.press("Enter")
     assert browser.run("document.querySelector('#check input').getAttribute('aria-invalid')") == "true"
@@ -197,8 +199,46 @@ def test_numbers_are_typed_and_groups_have_one_card(browser, tmp_path) -> None:
     with browser.page.expect_download() as download:
         browser.press("d")
     lines = download.value.path().read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "row,id,value"
-    assert sorted(line.split(",")[2] for line in lines[1:]) == ["", "", "12.5", "12.5"]
+    assert lines[0] == "row,id,value,chance,checker"
+    assert sorted(line.split(",")[2] for line in lines[1:]) == ["", "", "", "", "12.5", "12.5"]
+    assert {line.split(",")[3] for line in lines[1:]} == {"0.15"}
+
+
+def test_a_page_of_equal_chances_writes_all_that_is_needed(browser, tmp_path, capsys) -> None:
+    """With the command as it stands in the guide; two people with their names; and forgetting asks first."""
+    truth = made_up(tmp_path, 200)
+    table, page = str(tmp_path / "t.csv"), tmp_path / "check.html"
+    assert run(["check", table, "-t", "kind", "--id", "who", "--rows", "40", "--page", str(page), "-q"]) == 0
+    assert "then add --checked check_judged.csv to dubio rank" in " ".join(capsys.readouterr().out.split())
+    cards = data_of(page.read_text(encoding="utf-8"))["cards"]
+    files = []
+    for name, wrong in (("ann", -1), ("=bob()", 5)):
+        browser.open(page)
+        if files:  # dialogs are dismissed: nothing is forgotten
+            browser.run("document.querySelector('[data-do=clear]').click()")
+            assert browser.problems == ["asks Forget all 40 answers?"]
+            browser.run("localStorage.clear()")
+            browser.open(page)
+        for place, card in enumerate(cards):
+            code = CLASSES.index(truth[card["rows"][0] - 1])
+            browser.press(str(1 + (code if place != wrong else 1 - code)))
+        browser.page.fill("[name=checker]", name)
+        with browser.page.expect_download() as download:
+            browser.run("document.querySelector('[data-do=download]').click()")
+        files.append(tmp_path / f"{len(files)}.csv")
+        files[-1].write_bytes(download.value.path().read_bytes())
+    assert ",'=bob()" in files[1].read_text(encoding="utf-8")
+    joined = join_checks(files, 200)
+    assert (joined.n_checked, joined.n_undecided, joined.n_checked_twice, joined.n_disagreements) == (39, 1, 40, 1)
+    both = ["--checked", str(files[0]), "--checked", str(files[1])]
+    assert run(["rank", table, "-t", "kind", "--id", "who", *both]) == 0
+    said = capsys.readouterr()
+    assert "39 rows were checked and 1 could not be decided" in " ".join(said.out.split())
+    assert "two people checked 40 rows and disagree in 1" in " ".join(said.err.split())
+    judged = pd.read_csv(tmp_path / "check.csv").assign(value="ill")
+    judged.to_csv(tmp_path / "check.csv", index=False)
+    assert run(["check", table, "-t", "kind", "--rows", "40", "--page", str(page), "-q"]) == 2
+    assert "holds what somebody found" in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_next_draw_holds_the_rows_of_the_first(drawn, tmp_path, capsys) -> None:

@@ -13,9 +13,12 @@ from dubio import (
     LinearR2Score,
     audit_labels,
     checked_rows,
+    interval_targets,
     ordered_classes,
+    positive_unlabelled,
     several_targets,
     soft_labels,
+    votes,
 )
 from dubio.evidence.truth import (
     TruthEvidence,
@@ -198,6 +201,8 @@ def kinds():
         "ordered": (ordered_classes(said, ["I", "II", "III"]), grades),
         "probabilities": (soft_labels(P, classes=["I", "II", "III"]), grades),
         "numbers": (numbers, truth),
+        "votes": (votes({"ann": said, "bob": grades}, order=["I", "II", "III"]), grades),
+        "votes of numbers": (votes({"ann": numbers, "bob": truth + rng.normal(size=300)}), truth),
     }
 
 
@@ -255,6 +260,62 @@ def test_the_answer_depends_neither_on_the_order_of_rows_nor_on_units():
     assert truth_of(scaled, np.ones(8, bool), 0.05).pvalues == pytest.approx(one.pvalues, rel=1e-6)
 
 
+@pytest.mark.parametrize("method", ["neighbor_search", "mutual_information_search", "fisher"])
+def test_what_is_related_to_the_truth_comes_first_and_is_counted_from_there(method):
+    """The driver is the first of the given labels, and the last of the true ones is weak: it is kept all the same."""
+    X, y, _, values = driven(3)
+    chosen = {"method": method, "n_features_to_select": "sufficient"}
+    selector = FeatureSelector(**chosen).fit(X, y, checked=checked_rows(values, chance=0.2))
+    ranking = selector.to_ranking()
+    verdict = ranking.extras["verdict"][ranking.order]
+    n_true = int((verdict == "related to the truth").sum())
+    assert n_true >= 2 and (verdict[:n_true] == "related to the truth").all()
+    assert 0 < selector.n_sufficient_ <= selector.n_relevant_
+    assert ranking.support[ranking.order[: selector.n_sufficient_]].all()
+    assert not ranking.support[5]
+
+
+def test_truths_say_how_good_annotators_are():
+    """Two of three annotators miss cases together: without truths, the third seems to be the bad one."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=400)
+    miss = np.where(rng.random(400) < 0.6, 0, truth)
+    said = {"ann": miss, "bob": miss, "eve": truth}
+    values = np.full(400, None, dtype=object)
+    values[::4] = truth[::4]
+    X = rng.normal(size=(400, 3))
+    checked = checked_rows(values, chance=0.25)
+    alone, anchored = audit_labels(X, votes(said)), audit_labels(X, votes(said), checked=checked)
+    assert anchored.quality[2] > alone.quality[2] + 0.05 and anchored.quality[0] < alone.quality[0] - 0.05
+    assert (anchored.likely[::4] == truth[::4]).all()
+    assert anchored.likely.tolist() == audit_labels(X, votes(said, truth=values)).likely.tolist()
+
+
+def test_the_rows_to_look_at_first_are_those_most_likely_wrong():
+    X, y, _, values = driven(4)
+    audit = audit_labels(X, y, checked=checked_rows(values, chance="random"))
+    first = np.argsort(audit.rank)
+    assert (np.diff(audit.wrong[first]) <= 0).all()
+    others = (y == 1) & np.array([value is None for value in values])
+    assert 0 < audit.wrong[others].mean() < 0.03  # no wrong label of this class was found
+
+
+def test_intervals_with_groups_count_groups():
+    """Three rows of each of 100 patients, 20 of them checked: as sure as 20 rows, not 60. 100 draws."""
+    held = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        groups = np.repeat(np.arange(100), 3)
+        wrong = (rng.random(100) < 0.15).astype(float)[groups]
+        rows = np.flatnonzero(np.isin(groups, rng.permutation(100)[:20]))
+        one = evidence(np.zeros((300, 1)), wrong[:, None], np.zeros((1, 300, 1)), rows, np.full(60, 0.2), groups=groups)
+        found = means(one)
+        low, high = share_interval(found.estimates[0, 0], (found.roots**2).sum(), one.n_drawn)
+        held.append(low <= wrong.mean() <= high)
+    assert one.n_drawn == 20
+    assert np.mean(held) >= 0.93
+
+
 def test_checked_rows_can_be_sliced():
     rows = checked_rows(["a", None, "b", None], chance=[0.5, 0.5, 0.25, np.nan])
     part = rows[np.array([2, 3])]
@@ -303,13 +364,19 @@ def test_what_does_not_go_with_the_table_is_refused_and_named():
     undecided = np.where(np.arange(600) < 100, 0.2, np.nan)
     half = np.full(600, None, dtype=object)
     half[:70] = [0, 1] * 35
-    with pytest.raises(InputError, match="30 undecided of 100 drawn rows"):
+    with pytest.raises(InputError, match="30 undecided of 100 drawn rows, first row 70"):
         fit(checked_rows(half, chance=undecided))
     good = checked_rows(values, chance=0.2)
     with pytest.raises(InputError, match="checked cannot be used: features are not tested with 3"):
         fit(good, n_features_to_select=3)
-    with pytest.raises(InputError, match="checked cannot be used"):
-        fit(good, several_targets({"a": y, "b": y[::-1]}))
+    with pytest.raises(InputError, match="not tested by linear_search"):
+        fit(good, method="linear_search")
+    others = (several_targets({"a": y, "b": y[::-1]}), interval_targets(X[:, 0], X[:, 0] + 1))
+    for refused in (*others, positive_unlabelled(y, positive=1)):
+        with pytest.raises(InputError, match="checked cannot be used: "):
+            fit(good, refused)
+    with pytest.raises(InputError, match="checked is given together with the truth of the votes"):
+        fit(good, votes({"ann": y, "bob": y}, truth=values))
     with pytest.raises(InputError, match="checked cannot be used: no target is given"):
         fit(good, None)
     numbers = X[:, 0] + 0.1
@@ -344,6 +411,7 @@ def test_files_are_joined_and_two_checkers_compared(tmp_path):
             r"\[entry 2\] gives row 1 the value 'b', and before 'a'",
         ),
         ([{"row": 2, "chance": 0.5}, {"row": 2, "chance": 0.4}], "another chance"),
+        ([{"row": 2, "value": "a", "chance": 0.5}] * 2, r"\[entry 2\] is the second one about row 1"),
         (
             [{"row": 2, "value": "a", "chance": 0.5, "checker": who} for who in ("ann", "bob", "eve")],
             "third opinion about row 1",

@@ -317,7 +317,7 @@ class FeatureSelector(Selector):
         columns = () if whole.columns is None else tuple(notes_of(whole.columns.read))
         left_out = left_out_by(alerts, self.drop_leaks, columns)
         drawn = self._drawn(without_copies(problem, alerts) if self.drop_leaks else problem, method)
-        problem = self._with_belief(self._prepared(drawn, method), wish)
+        problem = self._with_belief(self._prepared(drawn, method), method, wish)
         if len(left_out) == problem.n_features and problem.n_rows > 1:  # one row has an error of its own
             raise nothing_is_left(problem.feature_names, left_out)
         selector = self._fitted(problem, method, wish, left_out)
@@ -388,15 +388,16 @@ class FeatureSelector(Selector):
             check_squares(problem.X, names=problem.column_names)
         return problem.with_supervision(problem.supervision.certain())
 
-    def _with_belief(self, problem: Problem, wish: Count) -> Problem:
+    def _with_belief(self, problem: Problem, method: Method, wish: Count) -> Problem:
         """The same problem; if rows were checked, with what models believe of all rows as a proxy of the truth."""
         if problem.checks is None:
             return problem
-        if wish not in TESTED or sparse.issparse(problem.X):
-            found = "cannot be used: features are not tested " + (
-                "in a sparse table" if wish in TESTED else f"with {wish!r}"
-            )
-            raise InputError("checked", found, "give a dense table, and n_features_to_select='auto'")
+        untested = f"with {wish!r}" if wish not in TESTED else "in a sparse table" if sparse.issparse(problem.X) else ""
+        if not untested and wish not in getattr(method.estimator, "_tested", TESTED):
+            untested = f"by {method.name}"
+        if untested:
+            remedy = "give a dense table, n_features_to_select='auto', and another method if you named one"
+            raise InputError("checked", f"cannot be used: features are not tested {untested}", remedy)
         options = ExpertOptions(random_state=self._seed, n_jobs=self.n_jobs)
         belief = believe(problem, "experts", True, options).supervision
         return problem.with_checks(replace(problem.checks, belief=belief))
@@ -450,6 +451,7 @@ class FeatureSelector(Selector):
             notes += notes_on_groups(problem, selector._keeps_groups_apart, is_tested)
         if problem.sample_weight is not None:
             notes.append(note("weights" if not is_tested else _WEIGHTS[selector._tests_any_weights]))
+        notes += [] if problem.checks is None else [note("believe")]
         if problem.given is not None:
             names, percent = problem.feature_names[problem.given_features], 100 * explained_by_given(problem)
             facts = {"given": all_of(map(quoted, names)), "n": len(names)}

@@ -185,6 +185,8 @@ SENTENCES: dict[str, str] = {
     "enough of them": "{reason}; {n} of them predict it as well as all",
     # checked rows
     "checked": "{n} {n:row was|rows were} checked{undecided}: {parts}",
+    "believe": "where the checked rows settle a feature, believe them; where they do not, its relation to the labels "
+    "counts, unless labels are wrong because of that feature",
     "checked undecided": " and {n} could not be decided",
     "checked truth": "{n} {n:feature is|features are} related to the truth ({names!q})",
     "checked nothing": "no feature could be shown to be related to the truth",
@@ -192,8 +194,7 @@ SENTENCES: dict[str, str] = {
     "checked open": "{n} {n:is|are} related to the labels, and more rows must be checked to settle {n:it|them}",
     "drawn": "{n} of {n_in_all:,} rows were drawn at random (seed {seed}) and written to {path}",
     "drawn before": "the file also holds the {n} {n:row|rows} of earlier draws, with the chances of all draws together",
-    "judge page": "open {page}, judge the rows, and download judged.csv; then add --checked {path} "
-    "--checked judged.csv to dubio rank",
+    "judge page": "open {page}, judge the rows, and download {judged}; then add {files} to dubio rank",
     "judge file": "write what is true into the column value, and leave it empty if you cannot decide; then add "
     "--checked {path} to dubio rank",
     "forecast of rows": "{n} rows are drawn: about as many as settle a column that is moderately related to the "
@@ -422,6 +423,8 @@ SENTENCES: dict[str, str] = {
     "bar) and the best (a full bar) of those shown.",
     "related first": "related features come first, in the order of the method; the others follow in the order of their "
     "p-values",
+    "truth first": "features that are related to the truth come first, then the other related ones, each part in the "
+    "order of the method; the others follow in the order of their p-values",
     "other order": "the order is that of the method, which need not be that of the scores",
     "ranks": "The line on the right shows the range of the feature's rank in {share:.0f} % of the resamples, the dot "
     "its median.",

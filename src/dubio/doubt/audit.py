@@ -199,11 +199,13 @@ def audit_labels(
         problem = problem.filled
         check_squares(problem.X, names=problem.column_names)
     problem = _without_weightless_labels(problem)
-    if checked is not None and problem.supervision.given_codes is None:
-        raise InputError("checked", f"cannot anchor this audit: {problem.supervision.given}", "leave it out")
     if isinstance(problem.supervision, Voted):
+        if problem.checks is not None:
+            problem = problem.with_supervision(problem.supervision.knowing(problem.checks.truth))
         with listening(listener_of(progress, with_name=True)):
             return _audit_votes(problem, engine, experts, **options)
+    if checked is not None and problem.supervision.given_codes is None:
+        raise InputError("checked", f"cannot anchor this audit: {problem.supervision.given}", "leave it out")
     of_numbers = isinstance(problem.supervision, Numbers)
     for name, value in (("experts", experts), ("engine", None if engine == "transitions" else engine)):
         if of_numbers and value is not None:

@@ -82,7 +82,10 @@ class Audit:
         rows = np.flatnonzero(self.labelled)
         ranks = np.zeros(len(self), dtype=np.int64)
         first = 0.0 if self.contradicts is None else 1000.0 * self.contradicts[rows]
-        ranks[rows] = rank_scores(getattr(self, self._ranked_by)[rows] + first, lower_is_better=False)
+        by_class = self.anchor is not None and self.anchor.by_class is not None
+        # labels of one class may be wrong more often than those of another with which models disagree as much
+        by = "wrong" if by_class and self._ranked_by == "disagreement" else self._ranked_by
+        ranks[rows] = rank_scores(getattr(self, by)[rows] + first, lower_is_better=False)
         return ranks
 
     @property

@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 #: Features are named if labels are wrong more often where they are high or low: level of the false discoveries.
 _LEVEL = 0.05
+#: Fewest checked rows of a class from which its share of wrong labels is estimated.
+_FEWEST = 2
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class CheckedAnchor(Anchor):
     The share of wrong labels, of all and of each given class, is the mean of a number that is 1 where label and truth
     differ. It is estimated with the disagreement of the models as a proxy (:func:`dubio.evidence.truth.means`). The
     interval is Clopper and Pearson's, for as many plain checks as would be as precise. Within each given class, labels
-    are wrong with probabilities that sum to its share.
+    are wrong with probabilities that sum to its share, estimated with one more check that has the share of all: where
+    few checks found no wrong label, there may be some.
 
     Attributes
     ----------
@@ -52,8 +55,12 @@ class CheckedAnchor(Anchor):
         assert self.weights is not None
         assert self.by_class is not None
         wrong = np.where(np.isnan(disagreement), np.nan, 0.0)
+        of_all = (self.share * self.n_checked + 0.5) / (self.n_checked + 1)
         for code, (share, low, high) in enumerate(self.by_class.tolist()):
             rows = self.codes == code
+            n_checked = int(np.isfinite(self.outcomes[rows]).sum())
+            n_checked = 0 if n_checked < _FEWEST else n_checked
+            share = (share * n_checked + of_all) / (n_checked + 1)
             facts = {"outcomes": self.outcomes[rows], "weights": self.weights[rows]}
             wrong[rows] = Anchor(share, low, high, "checked", **facts).wrong(disagreement[rows])
             seen = rows & np.isfinite(self.outcomes)
@@ -105,8 +112,8 @@ def anchor_of(problem: Problem, disagreement: Floats, codes: Codes) -> CheckedAn
 
 def _share(evidence: TruthEvidence) -> tuple[float, float, float]:
     """The share of wrong labels and its interval; from 0 to 1 if nobody checked any."""
-    n_checked = len(evidence.checked)
-    if n_checked < 2:
+    n_checked = evidence.n_drawn
+    if n_checked < _FEWEST:
         return 0.5, 0.0, 1.0
     found = means(evidence)
     share = float(np.clip(found.estimates[0, 0], 0.0, 1.0))

@@ -21,8 +21,8 @@ draw of the checked rows and that of the rows themselves:
 
 .. math::
 
-    \frac{m}{m-1} \sum_i (1 - \pi_i)\, \omega_i^2 (r_i - \bar r)^2
-    \; + \; \frac1{n^2} \sum_i \frac1{\pi_i} (u_i - \bar u)^2 .
+    \frac{m}{m-1} \Bigl( \sum_i (1 - \pi_i)\, \omega_i^2 (r_i - \bar r)^2
+    \; + \; \frac1{n^2} \sum_i \frac1{\pi_i} (u_i - \bar u)^2 \Bigr) .
 
 If rows belong together, squares are of sums over each group, and :math:`m` counts groups. One number is tested with the
 t law of :math:`m - 1` degrees of freedom. If a feature has several columns or the truth several classes, the sum of all
@@ -112,6 +112,11 @@ class TruthEvidence:
         return np.array([feature]) if self.layout is None else self.layout.of(feature)
 
     @property
+    def n_drawn(self) -> int:
+        """How many were checked: rows, or groups if rows belong together."""
+        return len(np.unique(self.groups[self.checked]))
+
+    @property
     def n_features(self) -> int:
         return self.columns.shape[1] if self.layout is None else self.layout.n_features
 
@@ -151,12 +156,13 @@ def _estimates(evidence: TruthEvidence, columns: Floats) -> Effects:
     n_drawn = len(groups)
     chance = np.bincount(starts, evidence.chance) / np.bincount(starts)
     of_draw = _sums(share[:, None, None] * (residuals - corrections), starts, n_drawn)
-    of_draw *= np.sqrt((1.0 - chance) * n_drawn / max(1, n_drawn - 1))[:, None, None]
+    of_draw *= np.sqrt(1.0 - chance)[:, None, None]
     of_rows = _sums(weights[rows, None, None] * (moments - np.tensordot(share, moments, 1)), starts, n_drawn)
     of_rows /= np.sqrt(chance)[:, None, None] * weights.sum()
     by_group = _sums(share, starts, n_drawn)
     freedom = 1.0 / float((by_group**2).sum()) - 1.0
-    return Effects(estimates, np.concatenate([of_draw, of_rows]), freedom)
+    roots = np.concatenate([of_draw, of_rows]) * np.sqrt(n_drawn / max(1, n_drawn - 1))
+    return Effects(estimates, roots, freedom)
 
 
 def _sums(values: Floats, places: Codes, count: int) -> Floats:

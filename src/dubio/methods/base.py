@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -501,6 +501,10 @@ class SearchSelector(Selector):
 
             alpha, n_jobs = getattr(self, "alpha", 0.05), getattr(self, "n_jobs", None)
             relevance = relevance_of(problem.filled, alpha=alpha, random_state=self._seed, n_jobs=n_jobs)
+            if relevance.truth is not None and found.row_losses is None:  # the order is not that of the search alone
+                from dubio.evidence.relevance import row_losses_of
+
+                found = replace(found, row_losses=row_losses_of(problem.filled, self._seed, n_jobs))
         return self._answer(found, problem.feature_names, wished, relevance, len(problem.given_features))
 
     def _answer(

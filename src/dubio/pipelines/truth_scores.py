@@ -105,7 +105,7 @@ def truth_scores(
 
     def estimate(value: float, gradient: Floats) -> Estimate:
         value = float(np.clip(value, 0.0, 1.0))
-        low, high = share_interval(value, float(((roots @ gradient) ** 2).sum()), m)
+        low, high = share_interval(value, float(((roots @ gradient) ** 2).sum()), evidence.n_drawn)
         return Estimate(value, min(low, value), max(high, value))
 
     zeros = np.zeros(n_classes)

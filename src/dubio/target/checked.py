@@ -50,13 +50,15 @@ class CheckedRows(GivenByRow):
         return int(sum(value is not None for value in self.values))
 
     @property
-    def n_undecided(self) -> int:
-        """Number of drawn rows without a value."""
-        return int((self._without_value & ~np.isnan(self.chance)).sum()) if np.isnan(self.chance).any() else 0
+    def undecided(self) -> NDArray[np.int64]:
+        """The drawn rows without a value. If all rows have a chance, only those that were drawn for sure are known."""
+        drawn = ~np.isnan(self.chance) if np.isnan(self.chance).any() else self.chance == 1.0
+        return np.flatnonzero(drawn & np.array([value is None for value in self.values], dtype=bool))
 
     @property
-    def _without_value(self) -> NDArray[np.bool_]:
-        return np.array([value is None for value in self.values], dtype=bool)
+    def n_undecided(self) -> int:
+        """Number of drawn rows without a value."""
+        return len(self.undecided)
 
     def __str__(self) -> str:
         text = f"{counted(self.n_checked, 'row')} of {len(self)} checked"
@@ -69,7 +71,8 @@ def checked_rows(values: Any, *, chance: Any) -> CheckedRows:
     """Say what the truth is in rows that were drawn at random and checked.
 
     The checks do not replace the labels. They say which columns are related to the truth, and which only to how rows
-    were labelled. For that, rows must have been drawn by chance, not picked: ``dubio check`` draws them.
+    were labelled (:mod:`dubio.evidence.truth` has the formulas). For that, rows must have been drawn by chance, not
+    picked: ``dubio check`` and :func:`dubio.trust.draw_rows` draw them. Fewer than about 30 rarely say anything.
 
     Parameters
     ----------
@@ -158,7 +161,8 @@ def read_checks(checked: Any, supervision: Supervision) -> Checks:
     truth = supervision.read_truth(checked.values)
     drawn = truth.n_labelled + checked.n_undecided
     if checked.n_undecided > _MOST_UNDECIDED * drawn:
-        found = f"has {checked.n_undecided} undecided of {drawn} drawn rows"
+        first = name_row(int(checked.undecided[0]))
+        found = f"has {checked.n_undecided} undecided of {drawn} drawn rows, first {first}"
         raise InputError("checked", found, "rows that are hard to judge differ from others: decide at least 80 %")
     if truth.n_labelled < _FEWEST:
         found = f"has only {counted(truth.n_labelled, 'row')} with a value"
@@ -185,7 +189,8 @@ def join_checks(files: Sequence[Any], n_rows: int, ids: Any = None) -> CheckedRo
     Returns
     -------
     CheckedRows
-        If two checkers give a row different values, it counts as undecided.
+        If two checkers give a row different values, it counts as undecided. Without a column ``checker``, each file is
+        that of another checker.
 
     Examples
     --------
@@ -199,12 +204,17 @@ def join_checks(files: Sequence[Any], n_rows: int, ids: Any = None) -> CheckedRo
     values: dict[int, dict[str, str]] = {}
     chances: dict[int, float] = {}
     for file_number, file in enumerate(files, 1):
+        listed_before: set[tuple[int, str]] = set()
         for number, entry in enumerate(entries_of(file, COLUMNS, "checked", needed=()), 1):
             row = row_of(entry, number, n_rows, places, "checked")
             if entry["chance"]:
                 _add_chance(chances, row, entry, number)
             if entry["value"]:
                 who = entry["checker"] or f"file {file_number}"
+                if (row, who) in listed_before and values[row][who] == entry["value"]:
+                    found = f"[entry {number}] is the second one about {name_row(row)}"
+                    raise InputError("checked", found, "leave one of them out, or name two checkers")
+                listed_before.add((row, who))
                 _add_value(values.setdefault(row, {}), row, who, entry, number)
     undrawn = sorted(values.keys() - chances.keys())
     if undrawn:
@@ -230,7 +240,7 @@ def _add_chance(chances: dict[int, float], row: int, entry: Mapping[str, str], n
         raise InputError("checked", found, "a chance is a number above 0 and at most 1")
     if chances.setdefault(row, chance) != chance:
         found = f"[entry {number}] gives {name_row(row)} another chance than an entry before"
-        raise InputError("checked", found, "give the file of one draw; it holds the rows of earlier draws too")
+        raise InputError("checked", found, "leave out files of earlier draws: that of the last one holds their rows")
 
 
 def _add_value(said: dict[str, str], row: int, who: str, entry: Mapping[str, str], number: int) -> None:

@@ -258,7 +258,7 @@ class Supervision(ABC):
 
     def read_truth(self, values: NDArray[Any]) -> Supervision:
         """What was found in the rows that were checked, None in all others, as knowledge of this kind."""
-        remedy = "checked rows go with classes, their probabilities, ordered classes and numbers"
+        remedy = "checked rows go with classes, their probabilities, ordered classes, numbers and votes"
         raise InputError("checked", f"cannot be used: {self.given}", remedy)
 
     def with_truth(self, truth: Supervision) -> tuple[Floats, Floats]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,10 @@ class Voted(Supervision, ABC):
         """What is known to be true, row by row, if anything is."""
         raise NotImplementedError
 
+    def knowing(self, truth: Supervision) -> Self:
+        """The same votes, and what is also known to be true of some rows (:meth:`read_truth`)."""
+        raise NotImplementedError
+
     def as_tested(self) -> Supervision:
         return self.consensus.as_tested()
 
@@ -79,6 +83,14 @@ class Voted(Supervision, ABC):
     def can_be_judged(self) -> bool:
         likeliest = self.likeliest()
         return likeliest is not None and likeliest.can_be_judged
+
+    def read_truth(self, values: NDArray[Any]) -> Supervision:
+        if self.truth is not None:
+            raise InputError("checked", "is given together with the truth of the votes", "leave one of them out")
+        return self.consensus.read_truth(values)
+
+    def with_truth(self, truth: Supervision) -> tuple[Floats, Floats]:
+        return self.consensus.with_truth(truth)
 
     def drawn(self, rng: np.random.Generator) -> Supervision:
         return self.consensus.drawn(rng)
@@ -129,6 +141,10 @@ class VotedClasses(Voted):
     def truth(self) -> Codes | None:
         return self.true_codes if (self.true_codes >= 0).any() else None
 
+    def knowing(self, truth: Supervision) -> Self:
+        codes = cast(Classes, truth).codes
+        return replace(self, true_codes=np.where(truth.labelled, codes, self.true_codes))
+
     def agreed(self, opinions: Floats | None = None) -> ClassConsensus:
         """What the votes say together, with opinions of models or alone."""
         ordered = self.in_order and self.n_classes > 2
@@ -178,6 +194,10 @@ class VotedNumbers(Voted):
     @property
     def truth(self) -> Floats | None:
         return None if np.isnan(self.true_numbers).all() else self.true_numbers
+
+    def knowing(self, truth: Supervision) -> Self:
+        numbers = cast(Numbers, truth).values
+        return replace(self, true_numbers=np.where(truth.labelled, numbers, self.true_numbers))
 
     def agreed(self, opinions: Floats | None = None) -> NumberConsensus:
         """What the votes say together, with the opinion of models or alone."""

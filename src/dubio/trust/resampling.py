@@ -364,7 +364,8 @@ def _fit_draw(
     if hasattr(fitted, "to_ranking"):  # a feature that is only handed on is not kept
         ranking = fitted.to_ranking().without_handed_on()
         support = ranking.support
-        if ranking.n_relevant == support.sum() and "pvalue" in ranking.extras:  # tests decide what is kept
+        if ranking.n_relevant == support.sum() and "pvalue" in ranking.extras and ranking.about_truth is None:
+            # tests of the given labels alone decide what is kept
             statistics = norm.isf(np.maximum(ranking.extras["pvalue"], 1e-300) / 2)
     if getattr(fitted, "ranking_", None) is not None:
         return np.asarray(fitted.ranking_), support, statistics

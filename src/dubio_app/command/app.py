@@ -66,9 +66,10 @@ def check(call: Call) -> None:
 
     \b
     Examples:
-      dubio check patients.csv --target diagnosis --rows 60 --draw draw.csv --page check.html
-      dubio check patients.csv --target diagnosis --rows 40 --draw more.csv --checked draw.csv --checked judged.csv
-      dubio rank patients.csv --target diagnosis --checked draw.csv --checked judged.csv
+      dubio check patients.csv --target diagnosis --rows 60 --page check.html
+      dubio rank patients.csv --target diagnosis --checked check_judged.csv
+      dubio check patients.csv --target diagnosis --rows 40 --page more.html --checked check_judged.csv
+      dubio rank patients.csv --target diagnosis --checked more.csv --checked more_judged.csv
     """
     from dubio_app.command.checking import check_table
     from dubio_app.command.output import hushed

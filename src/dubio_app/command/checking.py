@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.errors import InputError
+from dubio.errors import InputError, quoted
 from dubio.problem import read_problem
 from dubio.table.rows import centred_within, read_groups
 from dubio.target.checked import COLUMNS, CheckedRows, join_checks
 from dubio.target.knowledge import Supervision
-from dubio.target.label_values import written
+from dubio.target.label_values import entries_of, written
 from dubio.target.reader import read_supervision
 from dubio.trust.drawing import Draw, draw_rows, rows_needed
 from dubio.words import note, sentence
 from dubio_app.command.options import Call
-from dubio_app.command.output import notes_from_warnings, print_paragraph, step, tell
+from dubio_app.command.output import inert, notes_from_warnings, print_paragraph, step, tell
 from dubio_app.command.question import Question, table_of
 from dubio_app.command.trust import audit_of
 from dubio_app.report.check import Card, render_check
 from dubio_app.whole_files import write_whole
 
+#: Where the draw is written if neither it nor the page has a name.
+_DRAW = "check.csv"
 #: Rows to check if the audit cannot say how many.
 _USUAL = 60
 
@@ -39,21 +42,43 @@ def check_table(call: Call) -> None:
         known.read_truth(np.full(known.n_rows, None, dtype=object))  # some kinds cannot be checked
         groups = read_groups(question.fit.get("groups"), known.n_rows)
         before = join_checks(list(call.checked), known.n_rows, question.row_names) if call.checked else None
+        path = call.draw or (os.path.splitext(call.page)[0] + ".csv" if call.page else _DRAW)
+        _refuse_judged(path)
+        judged = f"{os.path.basename(os.path.splitext(path)[0])}_judged.csv"
         draw = _draw(question, known, groups, before)
-        write_whole(call.draw, _as_csv(question, draw, before).encode("utf-8"))
+        write_whole(path, _as_csv(question, draw, before).encode("utf-8"))
+        # chances that differ may depend on the labels: they do not stand in the file of the page
+        alone = draw.n_before == 0 and len(np.unique(draw.chance[draw.rows])) == 1
+        files = ("" if alone else f"--checked {path} ") + f"--checked {judged}"
         one_card = groups is not None and not centred_within(known.goals()[0].reshape(len(groups), -1), groups).any()
         cards = _cards(question, draw, groups if one_card else None)
         if call.page:
             classes = [written(name) for name in known.classes.tolist()] if known.n_classes else []
-            page = render_check(cards, classes, asked=question.asked, table=call.table, draw=_name_of(call, known))
+            chance = np.unique(draw.chance[draw.rows])
+            page = render_check(
+                *(cards, classes, question.asked, call.table, _name_of(call, known)),
+                chance=float(chance[0]) if len(chance) == 1 else None,
+                judged=judged,
+                files=files,
+            )
             write_whole(call.page, page.encode("utf-8"))
-    drawn = {"n": len(draw.rows), "n_in_all": known.n_rows, "cards": len(cards), "seed": call.seed, "path": call.draw}
+    drawn = {"n": len(draw.rows), "n_in_all": known.n_rows, "cards": len(cards), "seed": call.seed, "path": path}
     told = [note("drawn", **drawn)]
     told += [note("drawn before", n=draw.n_before)] if draw.n_before else []
-    told += [note("judge page", page=call.page, path=call.draw)] if call.page else [note("judge file", path=call.draw)]
+    paged = note("judge page", page=call.page, judged=judged, files=files)
+    told += [paged] if call.page else [note("judge file", path=path)]
     for one in told:
         print_paragraph(sentence(one))
     tell(question.notes, quiet=call.quiet)
+
+
+def _refuse_judged(path: str) -> None:
+    """Raise if a file that would be replaced holds judgements."""
+    if not os.path.exists(path):
+        return
+    if any(entry["value"] for entry in entries_of(path, COLUMNS, "draw", needed=("value",))):
+        remedy = "give it to --checked if rows are to be added, or another name here"
+        raise InputError("draw", f"names {quoted(path)}, which holds what somebody found", remedy)
 
 
 def _draw(question: Question, known: Supervision, groups: NDArray[Any] | None, before: CheckedRows | None) -> Draw:
@@ -98,7 +123,7 @@ def _as_csv(question: Question, draw: Draw, before: CheckedRows | None) -> str:
         value = "" if before is None else written(before.values[row])
         name = "" if names is None else written(names.iloc[row])
         chance = repr(float(draw.chance[row]))
-        lines.writerow([row + 1, name, value, chance, f"{question.call.by}, seed {question.call.seed}"])
+        lines.writerow([row + 1, inert(name), inert(value), chance, f"{question.call.by}, seed {question.call.seed}"])
     return file.getvalue()
 
 

@@ -260,8 +260,9 @@ OPTIONS = (
     Option("--by", commands="check", choices=("random", "class", "doubtful"), default="random").means(
         "Draw all rows alike, as many of each class, or those more often whose label the models disagree with."
     ),
-    Option("--draw OUT.csv", commands="check", required="check").means(
-        "Where to write the drawn rows, with their chances and an empty column for what is true."
+    Option("--draw OUT.csv", commands="check").means(
+        "Where to write the drawn rows, with their chances and an empty column for what is true; by default beside the "
+        "page, or check.csv."
     ),
     Option("--page OUT.html", commands="check").means("Write a page on which a person judges the rows blindly."),
     _of_all("--pairs FILE", argument="must_link cannot_link", excludes="groups").means(

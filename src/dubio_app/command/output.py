@@ -59,7 +59,7 @@ def as_csv(rows: Sequence[dict[str, Any]], header: Sequence[str] = ()) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     if rows or header:
-        writer.writerow([_inert(name) for name in (rows[0] if rows else header)])
+        writer.writerow([inert(name) for name in (rows[0] if rows else header)])
         writer.writerows([[_csv_cell(value) for value in row.values()] for row in rows])
     return buffer.getvalue()
 
@@ -140,10 +140,10 @@ def _cell(value: Any) -> str:
 def _csv_cell(value: Any) -> Any:
     if value is None or isinstance(value, bool):
         return {None: "", True: "true", False: "false"}[value]
-    return repr(value) if isinstance(value, float) else _inert(value)
+    return repr(value) if isinstance(value, float) else inert(value)
 
 
-def _inert(value: Any) -> Any:
+def inert(value: Any) -> Any:
     """The value; text that begins like a formula, and is not simply a number, gets an apostrophe in front."""
     if isinstance(value, str) and value.lstrip(" ").startswith(FORMULA):
         try:

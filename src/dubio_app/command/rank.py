@@ -151,7 +151,8 @@ def _how(run: Run) -> list[Any]:
     """How the answer was found, in sentences."""
     selector = run.selector
     how: list[Any] = [selector.supervision_.describe(), note("by method", method=selector.method_), *selector.notes_]
-    how += [note("related first")] if selector.to_ranking().n_relevant else []
+    ranking = selector.to_ranking()
+    how += [note("related first" if ranking.about_truth is None else "truth first")] if ranking.n_relevant else []
     how += [] if run.tolerance is None else wording.tolerance_columns(run.tolerance)
     how += [] if run.corrected is None else run.corrected.sentences()
     return [*how, *trust.who_labelled(run)]

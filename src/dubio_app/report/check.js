@@ -8,6 +8,8 @@
   const part = (name) => box.querySelector(`.correct-${name}`);
   const card = part("card");
   const UNDECIDED = "";
+  const who = box.querySelector("[name=checker]");
+  const forgets = box.querySelector(".correct-forgets");
   let answers = new Map();
   let history = [];
   let at = 0;
@@ -26,11 +28,12 @@
       const valid = (answer) => answer === UNDECIDED || (data.classes.length ? data.classes.includes(answer) : number(answer) !== null);
       answers = new Map(kept.answers.filter(([place, answer]) => place >= 0 && place < count && valid(answer)));
       at = Math.min(Math.max(0, kept.at | 0), count - 1);
+      who.value = typeof kept.who === "string" ? kept.who : "";
     } catch { answers = new Map(); }
   }
 
   function save() {
-    try { localStorage.setItem(store, JSON.stringify({ answers: [...answers], at })); } catch { /* a private window */ }
+    try { localStorage.setItem(store, JSON.stringify({ answers: [...answers], at, who: who.value })); } catch { forgets.hidden = false; }
   }
 
   // A number as it is written, with a point or a comma; null if it is none.
@@ -65,21 +68,28 @@
     draw();
   }
 
-  const cell = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  // Quoted where CSV needs it, with an apostrophe where a spreadsheet would run it; a negative number is no formula.
+  function cell(text) {
+    const safe = /^ *[=+\-@\t\r\n＝＋－＠]/.test(text) && number(text) === null ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  }
 
+  // All drawn rows: those without an answer count as undecided.
   function file() {
     const lines = [];
-    for (const [place, value] of answers) {
-      data.cards[place].rows.forEach((row, i) => lines.push([row, data.cards[place].names[i], value]));
-    }
+    data.cards.forEach((shown, place) => {
+      const value = answers.get(place) || "";
+      const checker = value ? who.value.trim() : "";
+      shown.rows.forEach((row, i) => lines.push([row, shown.names[i], value, data.chance, checker]));
+    });
     lines.sort((a, b) => a[0] - b[0]);
-    return ["row,id,value", ...lines.map((line) => line.map((one) => cell(String(one))).join(","))].join("\n") + "\n";
+    return ["row,id,value,chance,checker", ...lines.map((line) => line.map((one) => cell(String(one))).join(","))].join("\n") + "\n";
   }
 
   function download() {
     const link = element("a");
     link.href = URL.createObjectURL(new Blob([file()], { type: "text/csv" }));
-    link.download = "judged.csv";
+    link.download = data.judged;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
@@ -122,7 +132,7 @@
         if (event.key !== "Enter") return;
         const value = number(input.value);
         input.setAttribute("aria-invalid", String(value === null));
-        if (value !== null) { answer(value); box.querySelector("input").focus({ preventScroll: true }); }
+        if (value !== null) { answer(value); card.querySelector("input").focus({ preventScroll: true }); }
         event.preventDefault();
       });
       label.append(input);
@@ -160,15 +170,17 @@
     else if (/^[1-9]$/.test(key) && Number(key) <= data.classes.length) answer(data.classes[Number(key) - 1]);
     else return;
     event.preventDefault();
-    (box.querySelector("input") || card).focus({ preventScroll: true });
+    (card.querySelector("input") || card).focus({ preventScroll: true });
   });
   box.addEventListener("click", (event) => {
     const what = event.target.dataset.do;
     if (what === "download") download();
     if (what === "undo") undo();
-    if (what === "clear") { answers = new Map(); history = []; at = 0; save(); draw(); }
+    if (what === "clear" && confirm(`Forget all ${answers.size} answers?`)) { answers = new Map(); history = []; at = 0; save(); draw(); }
   });
+  who.addEventListener("change", save);
   load();
   box.hidden = false;
   draw();
+  (box.querySelector(".correct-choices input") || card).focus({ preventScroll: true });
 })();

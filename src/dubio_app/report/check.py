@@ -22,16 +22,29 @@ class Card:
     cells: list[list[tuple[str, str]]]
 
 
-def render_check(cards: list[Card], classes: list[str], *, asked: str, table: str, draw: str) -> str:
-    """The page as text. It knows neither the given labels nor the chances of the rows, which may depend on them.
+def render_check(
+    cards: list[Card],
+    classes: list[str],
+    asked: str,
+    table: str,
+    draw: str,
+    *,
+    chance: float | None,
+    judged: str,
+    files: str,
+) -> str:
+    """The page as text. It does not know the given labels.
 
-    ``classes`` is empty if numbers are asked for. All text is escaped; the page asks nothing of the network.
+    ``classes`` is empty if numbers are asked for. ``chance`` is that of all rows; None if rows have different ones,
+    which may depend on their labels: then they stand only in the file of the draw. ``judged`` is the name of the file
+    that it writes, ``files`` what to add to the command. All text is escaped; the page asks nothing of the network.
     """
     from markupsafe import Markup
 
     from dubio import __version__
 
     content: dict[str, Any] = {"cards": [asdict(card) for card in cards], "classes": classes}
+    content |= {"chance": "" if chance is None else repr(chance), "judged": judged}
     content["key"] = hashlib.sha256(json.dumps([content, table, draw], sort_keys=True).encode()).hexdigest()[:32]
     script = read_part("check.js")
     return template("check.html.j2").render(
@@ -39,6 +52,8 @@ def render_check(cards: list[Card], classes: list[str], *, asked: str, table: st
         asked=asked,
         table=table,
         draw=draw,
+        files=files,
+        judged=judged,
         numbers=not classes,
         style=Markup(read_part("page.css")),
         script=Markup(script),

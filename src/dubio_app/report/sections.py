@@ -144,7 +144,8 @@ def _ranking(findings: Findings) -> Iterator[Part]:
     sentences = [say(code, method=findings.method, does=findings.method_does, good=good)]
     scores = ranking.scores[findings.order] * (-1.0 if ranking.lower_is_better else 1.0)
     if ranking.n_relevant or (np.diff(scores[np.isfinite(scores)]) > 0).any():  # not in the order of the scores
-        sentences.append(sentence(say("related first" if ranking.n_relevant else "other order")))
+        first = "related first" if ranking.about_truth is None else "truth first"
+        sentences.append(sentence(say(first if ranking.n_relevant else "other order")))
     if findings.stability is not None:
         sentences.append(say("ranks", share=100 * findings.stability.confidence))
     yield {"text": " ".join(sentences)}
