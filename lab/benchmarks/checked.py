@@ -8,13 +8,17 @@ have a number that is 3 standard deviations lower. Groups: three rows of each pa
 Real tables: every column, and a copy of all columns whose rows are shuffled together, which is false; a shuffled copy
 is the driver. A column counts as true if it passes Bonferroni's rule on all true labels.
 
-For each line: false discoveries about the truth and power of the tests; how often the driver is said to be related to
-the truth; how often "related only to how rows were labelled" is said of the driver and of true columns; power of the
-checked rows alone, of the labels after correcting those rows, and how often these keep the driver; how often the
-interval of the share of wrong labels holds, and its width over that of the checked rows alone. With ``--peers`` also
-cleanlab (drop the flagged rows, then the F-test) and ppi-python (its coefficient test, column by column).
+For each line, in percent with standard errors: false discoveries about the truth and power of the tests, and power of
+the checked rows alone; how often the driver is said to be related to the truth; how often "related only to how rows
+were labelled" is said of the driver and of true columns; power of the given labels, and how often they keep the driver,
+also after the checked rows are corrected. Then how often intervals hold, and their width over the exact binomial one of
+the checked rows alone: of the share of wrong labels, of all and of each given class, and of the accuracy of a logistic
+regression trained on the given labels (out of fold); how far that accuracy and the one against given labels are off.
+With ``--peers`` also cleanlab (drop the flagged rows, then the F-test) and ppi-python (the coefficient of each column,
+with a forest as the prediction).
 
-Run ``python -m benchmarks.checked [DRAWS] [--jobs N] [--part made|real] [--only WORD] [--peers] [--store FILE]``.
+Run ``python -m benchmarks.checked [DRAWS] [--jobs N] [--part made|real] [--only WORD] [--peers] [--store FILE]
+[--minutes N]``. Lines are drawn in turns, so a run that is stopped has about as many draws of each.
 """
 
 from __future__ import annotations
@@ -33,6 +37,9 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.stats import false_discovery_control
 from sklearn.feature_selection import f_classif
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from benchmarks.false_discoveries import load
 from dubio import checked_rows
@@ -40,9 +47,11 @@ from dubio.doubt.audit import audit_problem
 from dubio.doubt.belief import believe
 from dubio.doubt.checked_anchor import anchor_of
 from dubio.doubt.experts import ExpertOptions
-from dubio.evidence.relevance import relevance_of
+from dubio.evidence.evidence import varying_parts
+from dubio.evidence.relevance import relations_to_any
 from dubio.evidence.truth import effects, evidence_of, truth_of, truth_pvalues
-from dubio.problem import read_problem
+from dubio.pipelines.truth_scores import truth_scores
+from dubio.problem import Problem, read_problem
 
 Floats = NDArray[np.float64]
 
@@ -57,6 +66,10 @@ VISITS = 3
 DRIVER = 5
 REAL = ("wine", "glass", "sonar", "ionosphere", "vehicle", "segment", "vertebral_column", "heart_statlog")
 REAL += ("waveform", "ecoli")
+#: Draws of a line before the next one has its turn.
+ROUND = 5
+#: Checked rows of a given class from which on its interval is compared.
+FEWEST_OF_CLASS = 10
 #: Rows and columns of a real table at most.
 MOST_ROWS, MOST_COLUMNS = 400, 15
 
@@ -138,6 +151,15 @@ def kept_of(pvalues: Floats) -> NDArray[np.bool_]:
     return np.asarray(false_discovery_control(pvalues) <= 0.05)
 
 
+def related_to_label(problem: Problem) -> NDArray[np.bool_]:
+    """The columns that are related to the given label, by the tests of single columns."""
+    problem = problem.tested
+    pvalues = np.ones(problem.n_features)
+    for part, varying, share in varying_parts(problem):
+        pvalues[varying] = np.minimum(pvalues[varying], relations_to_any(part).bounds[0] / share)
+    return kept_of(pvalues)
+
+
 def one(table: Table, m: int, seed: int, peers: bool) -> dict[str, Any]:
     """What is found in one table of which ``m`` rows are checked."""
     warnings.simplefilter("ignore")
@@ -153,35 +175,86 @@ def one(table: Table, m: int, seed: int, peers: bool) -> dict[str, Any]:
     problem = problem.with_checks(
         replace(problem.checks, belief=believe(problem, "experts", True, options).supervision)
     )
-    label = relevance_of(replace(problem, checks=None)).relevant
+    label = related_to_label(replace(problem, checks=None))
     found = truth_of(problem, label, 0.05)
     about = found.are("truth")
     alone = evidence_of(problem)
-    nothing = np.zeros((1, *alone.proxies.shape[1:]))
-    alone_kept = kept_of(truth_pvalues(replace(alone, proxies=nothing), effects(replace(alone, proxies=nothing))))
-    corrected = relevance_of(read_problem(X, np.where(drawn, truth, given), groups=groups, target="auto")).relevant
+    alone = replace(alone, proxies=np.zeros((1, *alone.proxies.shape[1:])))
+    alone_kept = kept_of(truth_pvalues(alone, effects(alone)))
+    corrected = read_problem(X, np.where(drawn, truth, given), groups=groups, target="auto")
     line = {
         "false": (about & false).sum() / max(1, about.sum()),
-        "power": about[true].mean() if true.any() else np.nan,
+        "power": _share_of(about, true),
+        "alone: power": _share_of(alone_kept, true),
         "driver kept": about[DRIVER],
         "driver only labels": found.are("labels")[DRIVER],
-        "true only labels": found.are("labels")[true].mean() if true.any() else np.nan,
-        "alone: power": alone_kept[true].mean() if true.any() else np.nan,
-        "labels: power": label[true].mean() if true.any() else np.nan,
+        "true only labels": _share_of(found.are("labels"), true),
+        "labels: power": _share_of(label, true),
         "labels: driver": label[DRIVER],
-        "corrected: driver": corrected[DRIVER],
+        "corrected: driver": related_to_label(corrected)[DRIVER],
     }
-    known = problem.supervision
-    if known.given_codes is not None:
-        audit = audit_problem(problem, random_state=0)
-        anchor, wrong = anchor_of(problem, audit.disagreement, audit.codes), truth != given
-        hits, rows = int(wrong[drawn].sum()), int(drawn.sum())
-        exact = _exact(hits, rows)
-        line["interval holds"] = anchor.low <= wrong.mean() <= anchor.high
-        line["width"] = (anchor.high - anchor.low) / (exact[1] - exact[0])
-    return line | (
-        _peers(X, truth, given, drawn, true) if peers and groups is None and known.given_codes is not None else {}
+    if problem.supervision.given_codes is None:
+        return line
+    line |= _of_errors(problem, truth, given, drawn) | _of_model(problem, X, truth, given, drawn)
+    return line | (_peers(X, truth, given, drawn, true) if peers and groups is None else {})
+
+
+def _share_of(kept: NDArray[np.bool_], true: NDArray[np.bool_]) -> float:
+    return float(kept[true].mean()) if true.any() else np.nan
+
+
+def _of_errors(problem: Problem, truth: Any, given: Any, drawn: NDArray[np.bool_]) -> dict[str, Any]:
+    """Whether the intervals of the shares of wrong labels hold, of all and of each given class, and their widths."""
+    audit = audit_problem(problem, random_state=0)
+    anchor, wrong = anchor_of(problem, audit.disagreement, audit.codes), truth != given
+    every = np.ones(len(wrong), dtype=bool)
+    one = _interval((anchor.low, anchor.high), wrong, drawn, every, problem.groups)
+    classes = [
+        _interval((low, high), wrong, drawn, audit.codes == code, problem.groups)
+        for code, (_, low, high) in enumerate(anchor.by_class.tolist())
+        if (drawn & (audit.codes == code)).sum() >= FEWEST_OF_CLASS
+    ]
+    of_class = np.mean(classes, axis=0) if classes else (np.nan, np.nan)
+    names = "wrong labels: holds", "width", "of a class: holds", "width "
+    return dict(zip(names, (*one, *of_class), strict=True))
+
+
+def _of_model(problem: Problem, X: Floats, truth: Any, given: Any, drawn: NDArray[np.bool_]) -> dict[str, Any]:
+    """The same for the accuracy and the area of a model that was trained on the given labels, out of fold."""
+    units = np.arange(len(X)) if problem.groups is None else problem.groups
+    folds = GroupKFold(5, shuffle=True, random_state=0)
+    said = cross_val_predict(
+        LogisticRegression(), stats.zscore(X), given, groups=units, cv=folds, method="predict_proba"
     )
+    n_classes = problem.supervision.n_classes
+    if said.shape[1] != n_classes or n_classes <= truth.max():
+        return {}
+    facts = problem.checks, problem.supervision, np.eye(n_classes)[said.argmax(axis=1)], said[:, -1]
+    scores = truth_scores(*facts, None, problem.groups)
+    if scores is None:
+        return {}
+    right = said.argmax(axis=1) == truth
+    ends = scores.accuracy.low, scores.accuracy.high
+    of_model = _interval(ends, right, drawn, np.ones(len(right), dtype=bool), problem.groups)
+    line = dict(zip(("accuracy: holds", "width  "), of_model, strict=True))
+    balanced = np.mean([right[truth == code].mean() for code in range(n_classes)])
+    line["balanced: holds"] = scores.balanced_accuracy.low <= balanced <= scores.balanced_accuracy.high
+    line["error, points"] = abs(scores.accuracy.mean - right.mean())
+    line["given: error"] = abs((said.argmax(axis=1) == given).mean() - right.mean())
+    if scores.auc is not None:
+        line["area: holds"] = scores.auc.low <= roc_auc_score(truth, said[:, 1]) <= scores.auc.high
+    return line
+
+
+def _interval(
+    ends: tuple[float, float], hits: Any, drawn: NDArray[np.bool_], rows: NDArray[np.bool_], groups: Any
+) -> tuple[float, float]:
+    """Whether an interval holds the share of hits among some rows, and its width over the exact binomial one of the
+    checked rows alone; rows that belong together count once."""
+    seen = drawn & rows
+    n = int(seen.sum()) if groups is None else len(np.unique(groups[seen]))
+    exact = _exact(round(n * float(hits[seen].mean())), n)
+    return float(ends[0] <= hits[rows].mean() <= ends[1]), (ends[1] - ends[0]) / (exact[1] - exact[0])
 
 
 def _exact(hits: int, n: int) -> tuple[float, float]:
@@ -195,25 +268,25 @@ def _peers(
     """cleanlab on out-of-fold probabilities of a forest, and ppi-python on each column (two classes)."""
     from cleanlab.filter import find_label_issues
     from sklearn.ensemble import RandomForestClassifier
-    from sklearn.model_selection import cross_val_predict
 
     forest = RandomForestClassifier(200, random_state=0)
     said = cross_val_predict(forest, X, given, cv=5, method="predict_proba")
     left = ~find_label_issues(given, said)
     kept = kept_of(f_classif(X[left], given[left])[1])
-    line = {"cleanlab: power": kept[true].mean(), "cleanlab: driver": kept[DRIVER]}
+    line = {"cleanlab: power": _share_of(kept, true), "cleanlab: driver": kept[DRIVER]}
     if truth.max() > 1:
         return line
     from ppi_py import ppi_ols_ci
 
-    level, pvalues = 0.05 / X.shape[1], np.ones(X.shape[1])
+    pvalues = np.ones(X.shape[1])
     for j in range(X.shape[1]):
-        design = np.column_stack([np.ones(len(X)), X[:, j]])
+        design = np.column_stack([np.ones(len(X)), stats.zscore(X[:, j])])
         parts = design[drawn], truth[drawn].astype(float), said[drawn, 1], design[~drawn], said[~drawn, 1]
-        low, high = ppi_ols_ci(*parts, alpha=level)
-        pvalues[j] = 0.0 if low[1] > 0 or high[1] < 0 else 1.0
-    kept = pvalues == 0
-    return line | {"ppi-python: power": kept[true].mean(), "ppi-python: driver": kept[DRIVER]}
+        low, high = ppi_ols_ci(*parts, alpha=0.05)
+        pvalues[j] = 2 * stats.norm.sf(abs(low[1] + high[1]) / (high[1] - low[1]) * stats.norm.ppf(0.975))
+    kept = kept_of(pvalues)
+    false = {"ppi-python: false": (kept & ~true).sum() / max(1, kept.sum())}
+    return line | false | {"ppi-python: power": _share_of(kept, true), "ppi-python: driver": kept[DRIVER]}
 
 
 def lines_of(part: str, only: str) -> list[tuple[str, ...]]:
@@ -222,7 +295,7 @@ def lines_of(part: str, only: str) -> list[tuple[str, ...]]:
         lines = [(name, errors, "0", str(m)) for name in REAL for errors in ERRORS for m in (60,)]
     else:
         lines = [(target, errors, str(n), str(m)) for target in TARGETS for errors in ERRORS for n, m in SIZES]
-    return [line for line in lines if only in " ".join(line)]
+    return [line for line in lines if any(words in " ".join(line) for words in only.split(","))]
 
 
 def draw(line: tuple[str, ...], seed: int, peers: bool) -> dict[str, Any]:
@@ -238,28 +311,43 @@ def main() -> None:
     parser.add_argument("draws", nargs="?", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--part", choices=("made", "real"), default="made")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="words, one of which names a line; separated by commas")
     parser.add_argument("--peers", action="store_true")
-    parser.add_argument("--store", type=Path)
+    parser.add_argument("--store", type=Path, help="draws that are done; those of an earlier run are not repeated")
+    parser.add_argument("--minutes", type=float, default=np.inf, help="begin no line after this time")
     given = parser.parse_args()
     lines = lines_of(given.part, given.only)
-    work = [(line, seed) for line in lines for seed in range(given.draws)]
-    began = time.perf_counter()
-    found = joblib.Parallel(given.jobs)(joblib.delayed(draw)(line, seed, given.peers) for line, seed in work)
-    by_line: dict[tuple[str, ...], list[dict[str, Any]]] = {line: [] for line in lines}
-    for (line, _), result in zip(work, found, strict=True):
-        by_line[line].append(result)
-    columns = list(dict.fromkeys(name for results in found for name in results))
-    print(f"| table | labels | rows | checked | {' | '.join(columns)} |")
-    print("|---" * 2 + "|---:" * (2 + len(columns)) + "|")
-    summary = []
-    for line, results in by_line.items():
-        means = {name: 100 * float(np.nanmean([one.get(name, np.nan) for one in results])) for name in columns}
-        summary.append({"line": line, "draws": len(results), **means})
-        print(f"| {' | '.join(line)} | {' | '.join(f'{value:.1f}' for value in means.values())} |")
-    print(f"{given.draws} draws, {time.perf_counter() - began:.0f} s")
-    if given.store:
-        given.store.write_text(json.dumps(summary, indent=1))
+    stored: list[dict[str, Any]] = []
+    if given.store and given.store.exists():
+        stored = [json.loads(line) for line in given.store.read_text().splitlines()]
+    done = {(*one["line"], one["seed"]) for one in stored}
+    until = time.perf_counter() + 60 * given.minutes
+    for first in range(0, given.draws, ROUND):
+        for line in lines:
+            if time.perf_counter() > until:
+                break
+            seeds = [seed for seed in range(first, min(first + ROUND, given.draws)) if (*line, seed) not in done]
+            found = joblib.Parallel(given.jobs)(joblib.delayed(draw)(line, seed, given.peers) for seed in seeds)
+            rows = [{"line": line, "seed": seed, "found": one} for seed, one in zip(seeds, found, strict=True)]
+            stored += rows
+            if given.store:
+                with given.store.open("a") as file:
+                    file.writelines(json.dumps(row, default=float) + "\n" for row in rows)
+    print_lines([(line, [one["found"] for one in stored if tuple(one["line"]) == line]) for line in lines])
+
+
+def print_lines(results: list[tuple[tuple[str, ...], list[dict[str, Any]]]]) -> None:
+    """One row per line: its number of draws, and means with standard errors."""
+    columns = list(dict.fromkeys(name for _, draws in results for one in draws for name in one))
+    print(f"| table | labels | rows | checked | draws | {' | '.join(columns)} |")
+    print("|---" * 2 + "|---:" * (3 + len(columns)) + "|")
+    for line, draws in results:
+        cells = []
+        for name in columns:
+            values = np.array([one.get(name, np.nan) for one in draws], dtype=float)
+            values = 100 * values[~np.isnan(values)]
+            cells.append(f"{values.mean():.1f} ± {values.std() / len(values) ** 0.5:.1f}" if len(values) else "")
+        print(f"| {' | '.join([*line, str(len(draws)), *cells])} |")
 
 
 if __name__ == "__main__":
