@@ -561,3 +561,25 @@ def test_copies_with_different_labels_come_first(tmp_path, capsys):
     assert "line 6 of the file and line 82 of the file" in " ".join((said.out + said.err).split())
     few = pd.DataFrame({"a": rng.integers(0, 2, 80), "b": rng.integers(0, 2, 80)})  # chance makes copies
     assert raised(few, np.arange(80) % 2) == {}
+
+
+@pytest.mark.parametrize(
+    ("levels", "groups"),
+    [
+        (["F", "f", "M"], [("F", "f")]),
+        (["m", "männlich", "w", "weiblich"], [("m", "männlich"), ("w", "weiblich")]),
+        (["non-smoker", "Non smoker", "smoker"], [("non-smoker", "Non smoker")]),
+        (["A", "B", "AB", "0"], []),
+        (["east", "west", "north"], []),
+    ],
+)
+def test_categories_written_in_several_ways(levels, groups):
+    cells = np.array(levels)[RNG.integers(0, len(levels), 120)]
+    alerts = [
+        one for one in find_alerts(read_problem(table(c=cells), CLASSES, any_type=True)) if one.kind == "variants"
+    ]
+    assert [sorted(map(sorted, one.facts["groups"])) for one in alerts] == (
+        [sorted(map(sorted, groups))] if groups else []
+    )
+    of_target = [one for one in find_alerts(read_problem(table(), cells)) if one.kind == "variants"]
+    assert bool(of_target) == bool(groups) and all("classes of the target" in one.sentence for one in of_target)

@@ -25,7 +25,7 @@ class Alert:
     ----------
     kind : str
         A short name: "copy", "separates", "near copy", "contradicting rows", "visits", "repeated rows", "identifier",
-        "constant", "text", "alike", "rating", "lonely class" or "sentinel".
+        "constant", "text", "alike", "variants", "rating", "lonely class" or "sentinel".
     features : tuple of str
         The features it is about; empty if it is about rows or the target.
     facts : dict
@@ -89,6 +89,8 @@ class Alert:
             return f"near copy {facts['why']}", kind
         if kind == "identifier":
             return kind, "identifier text" if facts["value"] == "text" else kind
+        if kind == "variants" and not self.features:
+            return "variants of classes", kind
         if kind == "constant" and facts.get("varies outside"):
             return ("constant in sample",) * 2
         if kind == "constant":  # if no column varies, the table may have been read in a wrong way
@@ -97,7 +99,7 @@ class Alert:
 
     def _say(self, code: str, phrases: Phrases = PYTHON) -> str:
         facts = {**self.facts, "features": self.features, "n": len(self.facts.get("classes", self.features))}
-        if self.kind == "alike":
+        if self.kind in ("alike", "variants"):
             groups = self.facts["groups"]
             shown = [" and ".join([*map(quoted, names[:5]), *_more(names, 5)]) for names in groups[:_MOST_GROUPS]]
             facts["groups"] = " and ".join(["; ".join(shown), *_more(groups, _MOST_GROUPS)])

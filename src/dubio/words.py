@@ -101,6 +101,7 @@ PYTHON: Phrases = {
     "name groups": "say with groups= which rows belong together",
     "order": 'say target="ordered" or target="numbers"',
     "missing": "make these cells missing",
+    "name levels": "",
     "all rows": 'method="fisher"',
     "assume": "the q-values assume",
 }
@@ -164,6 +165,9 @@ SENTENCES: dict[str, str] = {
     "text left out": "text that could not be used",
     "alike": "{n} features are equal to another one, or nearly so: {groups}",
     "alike remedy": "one of each is enough",
+    "variants": "categories of {features!q:5} may be the same, written in several ways: {groups}",
+    "variants of classes": "classes of the target may be the same, written in several ways: {groups}",
+    "variants remedy": "write each in one way{name levels}",
     "rating": "the target has {grades} whole numbers ({lowest:g} to {highest:g}) that were read as classes, but the "
     "features follow their order, as in a rating",
     "rating remedy": "{order} to use the order",

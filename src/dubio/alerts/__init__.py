@@ -7,14 +7,21 @@ from dataclasses import replace
 import numpy as np
 
 from dubio.alerts.alert import view_of
-from dubio.alerts.of_columns import alike_alerts, constant_alerts, identifier_alerts, sentinel_alerts, text_alerts
+from dubio.alerts.of_columns import (
+    alike_alerts,
+    constant_alerts,
+    identifier_alerts,
+    sentinel_alerts,
+    text_alerts,
+    variant_alerts,
+)
 from dubio.alerts.of_rows import contradicting_alerts, repeated_alerts, units_of, visit_alerts
 from dubio.alerts.of_target import copy_alerts, lonely_alerts, near_copy_alerts, rating_alerts
 from dubio.findings import LEAKS, Alert, left_out_by
 from dubio.problem import Problem
 
 #: The functions that look at the columns, in the order of their alerts.
-FINDERS = [sentinel_alerts, alike_alerts, text_alerts, constant_alerts]
+FINDERS = [variant_alerts, sentinel_alerts, alike_alerts, text_alerts, constant_alerts]
 
 __all__ = ["Alert", "find_alerts", "left_out_by", "without_copies"]
 

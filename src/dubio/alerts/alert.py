@@ -44,6 +44,8 @@ class View:
         All rows of the table.
     own_names : list or None
         The names in the table itself; None for an array, whose columns are counted.
+    levels : dict of int to tuple of str
+        The names of the categories of features.
     """
 
     X: Floats
@@ -55,6 +57,7 @@ class View:
     rows: Rows
     whole: NDArray[Any]
     own_names: list[Any] | None
+    levels: dict[int, tuple[str, ...]]
 
     @property
     def n_features(self) -> int:
@@ -97,13 +100,15 @@ def view_of(problem: Problem) -> View | None:
     if n_rows > most:
         X, supervision = X[rows], supervision.rows(rows)
     columns = columns_of_sizes([1] * n_columns) if problem.columns is None else problem.columns
-    texts = {}
+    texts, levels = {}, {}
     for feature in range(columns.n_features):
         reading = columns.reading_of(feature)
+        if reading is not None and reading.kind == "category":
+            levels[feature] = reading.levels
         if reading is not None and reading.codes is not None and len(reading.codes) == n_rows:
             texts[feature] = reading.codes[rows]
     own, names, cells = (columns.feature_of, columns.roles), problem.feature_names, np.asarray(X, dtype=np.float64)
-    return View(cells, *own, names, supervision, texts, rows, problem.X, problem.names)
+    return View(cells, *own, names, supervision, texts, rows, problem.X, problem.names, levels)
 
 
 def standard_columns(X: Floats) -> tuple[Floats, NDArray[np.bool_]]:

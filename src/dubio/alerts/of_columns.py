@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import chain
 
 import numpy as np
@@ -20,6 +21,8 @@ _ROWS_COMPARED = 1000  # rows on which pairs of columns are compared
 #: Numbers that people write for "missing", with how far away they must be from all other values, in ranges of these.
 _SENTINELS = {1.0 - 10.0**n: 0.5 for n in range(1, 7)} | {10.0**n - 1.0: 1.0 for n in range(2, 7)}  # -9; 99
 _FEWEST_SENTINELS = 2
+#: Most categories that are compared; most letters of a short form, and fewest of what it stands for.
+_MOST_LEVELS, _SHORT, _LONG = 100, 2, 4
 
 
 def constant_alerts(view: View) -> list[Alert]:
@@ -60,6 +63,32 @@ def text_alerts(view: View) -> list[Alert]:
     """Text that was left out; text that is different in every row is an identifier, see above."""
     others = [feature for feature in view.texts if feature not in _identifiers_of_text(view)]
     return [Alert("text", view.named(others))] if others else []
+
+
+def variant_alerts(view: View) -> list[Alert]:
+    """Categories, or classes of the target, that are written in several ways: "F" and "f", "m" and "male"."""
+    classes = getattr(view.supervision, "classes", ())
+    of_target = (
+        _variants([str(name) for name in classes]) if getattr(classes, "dtype", np.dtype(int)).kind in "OU" else []
+    )
+    found = {feature: _variants(levels) for feature, levels in view.levels.items()}
+    alerts = [Alert("variants", view.named([one]), {"groups": groups}) for one, groups in found.items() if groups]
+    return ([Alert("variants", (), {"groups": of_target})] if of_target else []) + alerts
+
+
+def _variants(levels: Sequence[str]) -> list[tuple[str, ...]]:
+    """Groups of names that differ only in case, blanks or signs, or of which one is short for the other."""
+    if len(levels) > _MOST_LEVELS:
+        return []
+    plain = {level: re.sub(r"[\W_]+", "", level.casefold()) or level for level in levels}
+    groups: dict[str, list[str]] = {}
+    for level in levels:
+        groups.setdefault(plain[level], []).append(level)
+    for short in [key for key in groups if len(key) <= _SHORT and key.isalpha()]:
+        longer = [key for key in groups if len(key) >= _LONG and key.isalpha() and key.startswith(short)]
+        if len(longer) == 1:
+            groups[longer[0]] = [*groups.pop(short), *groups[longer[0]]]
+    return [tuple(names) for names in groups.values() if len(names) > 1]
 
 
 def _identifiers_of_text(view: View) -> list[int]:

@@ -280,7 +280,7 @@ def refuse_odd_cells(values: NDArray[Any], missing: Mask, called: str, name: str
             # the words in the middle are those of NumPy and scikit-learn
             found = f"has a {type(values[row]).__name__} in {called}, {name_row(row)}: {quoted(values[row])}. A cell's "
             found += "argument must be a string or a real number"
-            raise InputTypeError(name, found, "write numbers, text or dates")
+            raise InputTypeError(name, found, "write numbers, text or dates", code="odd cells", column=called)
 
 
 def _as_text(value: Any) -> str:

@@ -14,7 +14,8 @@ from dubio.doubt.audit import reads_as
 from dubio.errors import InputError, all_of, counted, name_row, nearest, quoted, rows_named
 from dubio.errors import joined as one_error
 from dubio.streams.text_files import HowToRead
-from dubio.table.read import ReadTable, read_any_table
+from dubio.table.cells import missing_cells
+from dubio.table.read import ReadTable, read_any_table, refuse_odd_cells
 from dubio.target.checked import join_checks
 from dubio.target.classes import is_whole
 from dubio.target.intervals import interval_targets
@@ -484,6 +485,10 @@ def declared(table: Any, call: Call) -> tuple[Any, list[str]]:
     import pandas as pd
 
     code = []
+    for name in call.nominal:
+        if name in table.columns and table[name].dtype == object:
+            cells = table[name].to_numpy()
+            refuse_odd_cells(cells, missing_cells(cells), f"column {quoted(name)}", "X")
     if nominal := [name for name in table.columns if name in call.nominal]:
         table = table.astype(dict.fromkeys(nominal, "category"))
         code.append(f'X = X.astype(dict.fromkeys({nominal!r}, "category"))')

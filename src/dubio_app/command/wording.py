@@ -80,6 +80,7 @@ REMEDIES: Remedies = {
     "regression": "this looks like regression, and this method needs classes. For a numeric target, add --regression",
     "sum": "--normalize divides each row by its sum",
     "sum of zero": "if a row is unlabelled, leave all of its cells empty",
+    "odd cells": "write numbers, text or dates, or leave the column out with --ignore",
     "text columns": "encode text as numbers, or leave such columns out with --ignore",
     "too many rows": "use a sample of the rows, or a method that ranks features one by one (dubio methods)",
     "undecided": "look for duplicate rows, or leave out rows without a label",
@@ -140,6 +141,7 @@ COMMAND: Phrases = {
     "name groups": "name the column that says which rows belong together with --groups",
     "order": "add --target-kind ordered, or --target-kind numbers,",
     "missing": "add --na {mark:g}",
+    "name levels": ", or name them in a --codebook",
     "all rows": "--method fisher",
 }
 _DROPPED = dict.fromkeys(("leave a copy out", "leave it out if late"), "left out by --drop-leaks")
