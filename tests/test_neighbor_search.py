@@ -117,9 +117,10 @@ def test_nearest_rows_are_those_of_a_stable_sort(gaps, k):
     k = min(k, len(gaps) - 1)
     expected = np.argsort(squared, kind="stable")[:k]
     for near in (np.arange(len(gaps)), np.arange(len(gaps))[::-1][:k], expected):  # whatever gives the first bound
-        found = np.empty((1, k), dtype=np.int32)
-        fill_nearest(squared[None], near.astype(np.int32)[None], found, 1)
+        found, distances = np.empty((1, k), dtype=np.int32), np.empty((1, k))
+        fill_nearest(squared[None], near.astype(np.int32)[None], found, distances, 1)
         np.testing.assert_array_equal(found[0], expected)
+        np.testing.assert_array_equal(distances[0], squared[expected])
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])

@@ -17,9 +17,9 @@ from dubio.neighbors.distances import Change, DeviceDistances, Distances, Subset
 
 Floats = NDArray[np.float64]
 
-#: Nearest rows in the current subset that are kept for each neighbour wanted: enough that most neighbours in a changed
-#: subset are among them, and few enough to go through for every candidate.
-_KEPT_PER_NEIGHBOR = 2
+#: Nearest rows in the current subset that are kept, in order, for each neighbour wanted: when a feature is added to two
+#: or more, the new neighbours are nearly always among them.
+_KEPT_PER_NEIGHBOR = 4
 #: Rows used for each neighbour wanted for a first bound on distances, when no near rows are known yet.
 _SAMPLED_PER_NEIGHBOR = 4
 
@@ -89,13 +89,13 @@ class NeighborLoss:
         values, memberships, row_weights, priors = map(np.concatenate, zip(*(part[:4] for part in parts), strict=True))
         numbers = np.array(target_of, dtype=np.int64)
         self._targets = Targets(values, memberships, row_weights, priors, numbers, votes)
-        self._near = self._any_rows()
+        self._near, self._near_distances = self._any_rows()
         self._terms: Terms | None = None  # on a device, once they are needed
 
     def start(self, features: NDArray[np.int64]) -> float:
         """Start at a subset and return its value, or 0.0 for the empty subset."""
         self.distances.start(features)
-        self._near = self._any_rows()
+        self._near, self._near_distances = self._any_rows()
         if len(features) == 0:
             return 0.0
         self._find_nearest()
@@ -139,8 +139,9 @@ class NeighborLoss:
     def _sums(self, change: int, step: Change, start: int, stop: int) -> Floats:
         """(candidates, targets): what some rows add to the losses for the current subset changed by each candidate."""
         changed = self.distances.columns, step.squared, step.columns, float(change)
-        known = self._targets, self._near, self.n_neighbors, max(1, len(step.subset) + change)
-        return np.asarray(loss_sums(*changed, *known, start, stop) / self._units)
+        near = self._near, self._near_distances, self.n_neighbors
+        sums = loss_sums(*changed, self._targets, *near, max(1, len(step.subset) + change), start, stop)
+        return np.asarray(sums / self._units)
 
     def _row_losses(self, at: DeviceDistances, candidates: NDArray[np.int64], change: int) -> Floats:
         """(candidates, rows): what each row adds, computed on the device. Sums are added here, always in one order."""
@@ -148,10 +149,11 @@ class NeighborLoss:
             self._terms = Terms(at.pairs.device, self._targets, self._units)
         return row_losses(at.pairs, self._terms, candidates, change, self.n_neighbors)
 
-    def _any_rows(self) -> NDArray[np.int32]:
-        """Some rows for each judged row, when no near ones are known."""
+    def _any_rows(self) -> tuple[NDArray[np.int32], Floats]:
+        """Some rows for each judged row, when no near ones are known, and 0 as their distances."""
         first = np.arange(min(self.distances.n_rows, _SAMPLED_PER_NEIGHBOR * self.n_neighbors + 1), dtype=np.int32)
-        return np.tile(first, (self.distances.n_judged if isinstance(self.distances, SubsetDistances) else 0, 1))
+        any_rows = np.tile(first, (self.distances.n_judged if isinstance(self.distances, SubsetDistances) else 0, 1))
+        return any_rows, np.zeros(any_rows.shape)
 
     def _find_nearest(self) -> None:
         at = self.distances
@@ -159,12 +161,14 @@ class NeighborLoss:
             return
         near = self._near
         nearest = np.empty((at.n_judged, min(_KEPT_PER_NEIGHBOR * self.n_neighbors, at.n_others)), dtype=np.int32)
+        distances, dimensions = np.empty(nearest.shape), max(1, len(at.subset_columns))
 
         def work(start: int, stop: int) -> None:
-            fill_nearest(at.squared[start:stop], near[start:stop], nearest[start:stop], max(1, len(at.subset_columns)))
+            part = slice(start, stop)
+            fill_nearest(at.squared[part], near[part], nearest[part], distances[part], dimensions)
 
         run_chunks(work, at.row_chunks, at.n_threads)
-        self._near = nearest
+        self._near, self._near_distances = nearest, distances
 
 
 class _Part(NamedTuple):
