@@ -88,7 +88,7 @@ def rows_by_content(
 ) -> tuple[NDArray[Any], NDArray[np.int64], Callable[[Floats], dict[str, Floats]]]:
     """The table that experts of numbers see, in an order of the rows in which their place decides nothing; the order;
     and what each expert predicts (:func:`held_out_numbers`) if it learns some values of the rows."""
-    table = main_directions(problem, random_state) if is_wide else varying_columns(problem.standardized_table)
+    table = main_directions(problem) if is_wide else varying_columns(problem.standardized_table)
     order = content_order(table, np.nan_to_num(values, nan=np.inf))
     table, back = table[order], np.argsort(order)
     facts: list[Any] = [None if one is None else one[order] for one in (problem.groups, problem.uneven_weights)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,12 @@ from dubio.evidence.relations import (
 )
 from dubio.evidence.residuals import without_given
 from dubio.evidence.truth import Truth, truth_of
-from dubio.kernels.threads import resolve_threads
+from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.neighbors.distances import SubsetDistances
-from dubio.neighbors.greedy import ADD, greedy_search
+from dubio.neighbors.greedy import ADD, REMOVE, greedy_search
 from dubio.neighbors.losses import NeighborLoss
 from dubio.problem import Problem
+from dubio.progress import advance, listening
 from dubio.sampling import mixed_contents, sample_half, sample_rows
 from dubio.table.matrix import Columns, columns_of_sizes
 from dubio.table.rows import random_order
@@ -291,6 +293,8 @@ def passes(qvalues: Floats, alpha: float) -> NDArray[np.bool_]:
 
 #: Most rows and features of the search in the joint test.
 _MOST_ROWS, _MOST_FEATURES = 1000, 60
+#: With more features than this, the search of the joint test leaves out a share of them at a time.
+_ONE_BY_ONE, _SHARE_AT_A_TIME = 20, 0.1
 #: Fewest rows in each half; fewest groups, if rows belong together.
 _FEWEST_ROWS_IN_HALF, _FEWEST_GROUPS = 60, 20
 #: Permutations of a feature, and splits into halves: more of them make the result depend less on the seed.
@@ -326,7 +330,7 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
     problem = without_given(problem, centred=problem.groups is not None).tested.labelled
     problem = problem.with_supervision(problem.supervision.on_normal_scores())
     problem = problem.rows(sample_rows(problem, _MOST_ROWS, random_state))
-    of_splits = [_split_pvalues(problem, [random_state, split], n_jobs) for split in range(_SPLITS)]
+    of_splits = _pvalues_of_splits(problem, random_state, n_jobs)
     pvalues = cauchy_combination(*of_splits)
     bounds = np.stack([pvalues[0], np.min(of_splits, axis=0)[0], np.max(of_splits, axis=0)[0]])
     return TestedFeatures(bounds, by_target=dict(zip(problem.supervision.targets, pvalues[1:], strict=False)))
@@ -339,17 +343,29 @@ def has_enough_rows(problem: Problem) -> bool:
     return problem.n_rows >= 2 * _FEWEST_ROWS_IN_HALF and enough_groups
 
 
-def _split_pvalues(problem: Problem, seed: list[int], n_jobs: int | None) -> Floats:
-    """(1 + targets, features): the p-value of each feature for all targets together, and for each of them."""
-    one = sample_half(problem, int(np.random.default_rng(seed).integers(2**31)))
-    other = np.setdiff1d(np.arange(problem.n_rows), one)
-    smaller = np.ones((1 + len(problem.supervision.goals()), problem.n_features))
-    for searched, tested in ((one, other), (other, one)):
-        subset = _searched_subset(problem.rows(searched), n_jobs)
-        if len(subset):
-            judged = _permuted_pvalues(problem.rows(tested), subset, seed, n_jobs)
-            smaller[:, subset] = np.minimum(smaller[:, subset], judged)
-    return np.minimum(1.0, 2.0 * smaller)
+def _pvalues_of_splits(problem: Problem, random_state: int, n_jobs: int | None) -> list[Floats]:
+    """For each split (1 + targets, features): p-values for all targets together, and for each of them."""
+    tasks: list[tuple[int, Codes, Codes]] = []
+    for split in range(_SPLITS):
+        one = sample_half(problem, int(np.random.default_rng([random_state, split]).integers(2**31)))
+        other = np.setdiff1d(np.arange(problem.n_rows), one)
+        tasks += [(split, one, other), (split, other, one)]
+    threads = resolve_threads(n_jobs)
+    own = max(1, threads // len(tasks))
+
+    def work(start: int, stop: int) -> Floats:
+        ((split, searched, tested),) = tasks[start:stop]
+        pvalues = np.ones((1 + len(problem.supervision.goals()), problem.n_features))
+        with listening(lambda *_: None):  # a listener hears of whole tasks, in its own thread
+            subset = _searched_subset(problem.rows(searched), own)
+            if len(subset):
+                pvalues[:, subset] = _permuted_pvalues(problem.rows(tested), subset, [random_state, split], own)
+        return pvalues
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoFeatureStandsOut)
+        done = run_chunks(work, chunks(len(tasks), 1), threads, partial(advance, "test of features together"))
+    return [np.minimum(1.0, 2.0 * np.minimum(*done[place : place + 2])) for place in range(0, len(tasks), 2)]
 
 
 def _searched_subset(problem: Problem, n_jobs: int | None) -> NDArray[np.intp]:
@@ -365,13 +381,28 @@ def _searched_subset(problem: Problem, n_jobs: int | None) -> NDArray[np.intp]:
     if not len(varying):
         return varying
     loss = _loss_on(problem.features(varying), space[:, problem.columns_of(varying)], n_jobs)
-    path = greedy_search(loss, np.arange(len(varying)), direction="backward", start=np.searchsorted(varying, start))
-    if min(path.values.values()) >= loss.value_of_nothing:
+    fixed = np.searchsorted(varying, start)
+    subsets, values = _dropped_by_shares(loss, len(varying), fixed)
+    path = greedy_search(loss, subsets[min(subsets)], direction="backward", start=fixed)
+    subsets, values = subsets | path.subsets, values | path.values
+    if min(values.values()) >= loss.value_of_nothing:
         return varying[:0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoFeatureStandsOut)
-        size, _ = smallest_sufficient_size(path.subsets, path.values, loss.unit_values, larger_is_better=False)
-    return varying[path.subsets[size]]
+    size, _ = smallest_sufficient_size(subsets, values, loss.unit_values, larger_is_better=False)
+    return varying[subsets[size]]
+
+
+def _dropped_by_shares(loss: NeighborLoss, n_features: int, fixed: Codes) -> tuple[dict[int, Codes], dict[int, float]]:
+    """All features, and the subsets in which a share of them is left out at a time: those without which the loss is
+    lowest. The last one is small enough to go on one by one."""
+    inside = np.arange(n_features)
+    subsets, values = {n_features: inside}, {n_features: loss.start(inside)}
+    while len(inside) > max(_ONE_BY_ONE, len(fixed)):
+        movable = np.setdiff1d(inside, fixed)
+        count = min(int(np.ceil(_SHARE_AT_A_TIME * len(inside))), len(inside) - _ONE_BY_ONE, len(movable))
+        worst = movable[np.argsort(loss.evaluate(movable, REMOVE), kind="stable")[:count]]
+        inside = np.setdiff1d(inside, worst)
+        subsets[len(inside)], values[len(inside)] = inside, loss.start(inside)
+    return subsets, values
 
 
 def _permuted_pvalues(problem: Problem, subset: NDArray[np.intp], seed: list[int], n_jobs: int | None) -> Floats:

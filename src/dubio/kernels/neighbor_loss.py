@@ -12,12 +12,22 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from dubio.kernels.distances import Floats, Integers, Marks, Rows, gather_marked, mark_within, offer, scratch_marks, sort_by_distance
+from dubio.kernels.distances import (
+    Floats,
+    Integers,
+    Marks,
+    Rows,
+    gather_marked,
+    mark_within,
+    offer,
+    scratch_marks,
+    sort_by_distance,
+)
 
 #: Rows used for each neighbour wanted for a bound on distances.
 _FOR_BOUND = 2
-#: Halvings of an interval that holds the k-th smallest distance. A count of the distances below its middle has no branch,
-#: so it compiles to vector instructions; a sorted list of k would take four times as long.
+#: Halvings of an interval that holds the k-th smallest distance. The distances below its middle are counted without a
+#: branch, so by vector instructions; a sorted list of k takes four times as long.
 _HALVINGS = 8
 #: Up to this many surplus rows are removed one by one; if there are more, because distances are equal, rows are sorted.
 _FEW_TOO_MANY = 8
@@ -112,9 +122,10 @@ def nearest_set_after_adding(
     rows: Rows,
     k: int,
 ) -> bool:
-    """The same for a column that is added (``sign`` 0: for no change), from the rows that are near without it, in their order; False if too few.
+    """The same for a column that is added (``sign`` 0: none is), from the rows near without it, in their order.
 
     A row comes no nearer when a column is added. So the rows whose distance without it is within the bound are enough.
+    Returns False if ``near`` may not hold all of them.
     """
     first = min(_FOR_BOUND * k, len(near))
     for p in range(first):

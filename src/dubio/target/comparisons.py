@@ -27,13 +27,17 @@ class Line:
     #: For each row: how many rows have a smaller value, and how many one that is not larger.
     smaller: Rows
     upto: Rows
+    n_different: int
 
     @classmethod
     def of(cls, values: Floats) -> Line:
-        order = np.argsort(values, kind="stable")
+        order, n = np.argsort(values, kind="stable"), len(values)
         ordered = values[order]
-        smaller, upto = (np.searchsorted(ordered, values, side=side) for side in ("left", "right"))
-        return cls(values, order, smaller, upto)
+        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if n else order
+        sizes = np.diff(starts, append=n)
+        smaller, upto = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+        smaller[order], upto[order] = np.repeat(starts, sizes), np.repeat(starts + sizes, sizes)
+        return cls(values, order, smaller, upto, len(starts))
 
     def balance(self, numbers: Floats) -> Floats:
         """For each row: the sums of some numbers over rows with a smaller value, minus those with a larger one."""
@@ -111,7 +115,7 @@ class OneAgainstRest(Comparison):
         """Of medians; of shares for a column of two values."""
         ours = self.weights[:, None] * self.memberships
         rest = self.weights[:, None] - ours
-        if len(np.unique(line.values)) > 2:
+        if line.n_different > 2:
             return line.medians(ours) - line.medians(rest)
         return np.asarray(line.values @ ours / ours.sum(axis=0) - line.values @ rest / rest.sum(axis=0))
 
