@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.model_selection import KFold
 
 from dubio.doubt.anchor import Anchor
@@ -216,6 +215,8 @@ def _spreads(
     folds = list(KFold(5, shuffle=True, random_state=random_state).split(rows))
     others = np.flatnonzero(~trusted)
     for training, held_out in folds:
+        from sklearn.ensemble import ExtraTreesRegressor
+
         trees = ExtraTreesRegressor(100, min_samples_leaf=leaf, random_state=random_state, n_jobs=n_jobs)
         trees.fit(table[rows[training]], size[rows[training]])
         found[rows[held_out]] = trees.predict(table[rows[held_out]])

@@ -20,26 +20,26 @@ from dubio.target.knowledge import Supervision, kinds_in_words
 
 M = TypeVar("M", bound=type[Selector])
 
-#: The estimators, in the order in which `dubio methods` lists them.
-_ESTIMATORS = (
-    "scores.consensus:MeanRankScore",
-    "scores.relation:SmoothR2Score",
-    "scores.relation:LinearR2Score",
-    "scores.relief:SoftReliefScore",
-    "scores.relief:ReliefFScore",
-    "scores.weighted:WeightedLaplacianScore",
-    "scores.weighted:FisherScore",
-    "scores.laplacian:SupervisedLaplacianScore",
-    "scores.laplacian:SemiSupervisedLaplacianScore",
-    "scores.laplacian:LaplacianScore",
-    "scores.constraint:ConstraintScore",
-    "scores.constrained_laplacian:ConstrainedLaplacianScore",
-    "searches.neighbor_search:NeighborSearch",
-    "searches.linear_search:LinearSearch",
-    "searches.mutual_information:MutualInformationSearch",
-    "searches.mutual_information:MutualInformationRanking",
-    "searches.fuzzy_rough:FuzzyRoughSearch",
-)
+#: The estimators by the names of their methods, in the order in which `dubio methods` lists them.
+_ESTIMATORS = {
+    "mean_rank": "scores.consensus:MeanRankScore",
+    "smooth_r2": "scores.relation:SmoothR2Score",
+    "linear_r2": "scores.relation:LinearR2Score",
+    "soft_relief": "scores.relief:SoftReliefScore",
+    "relieff": "scores.relief:ReliefFScore",
+    "weighted_laplacian": "scores.weighted:WeightedLaplacianScore",
+    "fisher": "scores.weighted:FisherScore",
+    "supervised_laplacian": "scores.laplacian:SupervisedLaplacianScore",
+    "semi_supervised_laplacian": "scores.laplacian:SemiSupervisedLaplacianScore",
+    "laplacian": "scores.laplacian:LaplacianScore",
+    "constraint": "scores.constraint:ConstraintScore",
+    "constrained_laplacian": "scores.constrained_laplacian:ConstrainedLaplacianScore",
+    "neighbor_search": "searches.neighbor_search:NeighborSearch",
+    "linear_search": "searches.linear_search:LinearSearch",
+    "mutual_information_search": "searches.mutual_information:MutualInformationSearch",
+    "mutual_information": "searches.mutual_information:MutualInformationRanking",
+    "fuzzy_rough_search": "searches.fuzzy_rough:FuzzyRoughSearch",
+}
 
 
 #: What the name of a method in its printed form ends with.
@@ -120,16 +120,21 @@ def _able(test: Callable[[type[Selector]], bool], joined: str = ", ") -> str:
 
 
 class _Register(UserDict[str, Method]):
-    """The methods by name. Their files are imported when the first one is looked up: a score alone needs none."""
+    """The methods by name. Their files are imported when they are first listed: a score alone needs none."""
 
     def __init__(self) -> None:
         """Import nothing yet."""
 
     @cached_property
     def data(self) -> dict[str, Method]:  # type: ignore[override]
-        homes = (home.split(":") for home in _ESTIMATORS)
-        estimators = [getattr(import_module(f"dubio.{module}"), name) for module, name in homes]
-        return {method.name: method for estimator in estimators for method in _forms(estimator)}
+        return {method.name: method for name in _ESTIMATORS for method in _forms(_imported(name))}
+
+
+def _imported(name: str) -> type[Selector]:
+    """The estimator of a method of this library."""
+    module, _, estimator = _ESTIMATORS[name].partition(":")
+    found: type[Selector] = getattr(import_module(f"dubio.{module}"), estimator)
+    return found
 
 
 def _forms(estimator: type[Selector]) -> list[Method]:
@@ -150,6 +155,8 @@ def register(estimator: M) -> M:
 
 def get_method(name: str) -> Method:
     """The method with this name; for an unknown name, the error suggests the most similar names."""
+    if isinstance(name, str) and name in _ESTIMATORS and "data" not in vars(METHODS):  # import only this one
+        return Method(_imported(name))
     if name in METHODS:
         return METHODS[name]
     near = difflib.get_close_matches(str(name), METHODS, n=3, cutoff=0.4)

@@ -313,6 +313,12 @@ def _as_floats(X: Any, name: str, accept_sparse: bool) -> Matrix:
     if sparse.issparse(X) and not accept_sparse:
         found = "is a sparse table, but a dense one is needed here"
         raise InputTypeError(name, found, "give X.toarray(), or that of a sample of the rows")
+    if (
+        hasattr(X, "to_numpy")
+        and hasattr(X, "dtypes")
+        and all(isinstance(one, np.dtype) and one.kind in "biuf" for one in X.dtypes)
+    ):
+        X = X.to_numpy()  # scikit-learn looks at a frame through a library that takes long to import
     how: dict[str, Any] = {"accept_sparse": "csr" if accept_sparse else False, "ensure_all_finite": False}
     try:
         with np.errstate(over="ignore"):  # a number that is too large becomes infinite, and is refused as such

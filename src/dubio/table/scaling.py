@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.impute import SimpleImputer
 
 from dubio.errors import InputError, counted, listed, quoted
 from dubio.table.matrix import CANCELLED, Columns, Matrix, feature_sums
@@ -121,6 +120,8 @@ def fill_missing(X: Matrix, columns: Columns | None = None) -> Matrix:
     """
     if sparse.issparse(X):
         raise InputError("X", "is sparse and has missing values", "fill them, or pass a dense table")
+    from sklearn.impute import SimpleImputer  # which takes as long to import as a small table takes to rank
+
     filled = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(X)
     if columns is not None:
         for start, stop in columns.level_blocks():

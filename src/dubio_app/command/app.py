@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -33,11 +34,20 @@ def rank(call: Call) -> None:
     """
     from dubio_app.command.output import hushed
     from dubio_app.command.rank import rank_table
-    from dubio_app.command.streaming import is_to_be_streamed, rank_streamed
 
-    streamed = call.stream or (call.stream is None and is_to_be_streamed(call))
+    run = rank_table
+    if call.stream or (call.stream is None and not _is_small_text(call.table)):
+        from dubio_app.command.streaming import is_to_be_streamed, rank_streamed  # which import what streams need
+
+        run = rank_streamed if call.stream or is_to_be_streamed(call) else rank_table
     with hushed(call.quiet):
-        (rank_streamed if streamed else rank_table)(call)
+        run(call)
+
+
+def _is_small_text(table: str) -> bool:
+    """Whether a table is a text file of less than a gigabyte, which is never streamed unless this is asked for."""
+    path = Path(table)
+    return path.suffix.lower() in (".csv", ".tsv", ".txt") and path.is_file() and path.stat().st_size < 2**30
 
 
 def audit(call: Call) -> None:

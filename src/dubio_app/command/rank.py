@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dubio.errors import InputError
 from dubio.findings import how_sure, not_told_yet, note_on_evaluation
-from dubio.streams.sample import DrawnRows, refuse_infinity, with_all_rows
 from dubio.target.label_values import CorrectedLabels
 from dubio.words import note, say, sentence
 from dubio_app.command import output, trust, wording
@@ -20,6 +19,9 @@ from dubio_app.command.question import Question, read_notes, table_of
 from dubio_app.command.trust import Run
 from dubio_app.files import TableFile, frame_bytes
 from dubio_app.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from dubio.streams.sample import DrawnRows
 
 _NARROW = 80  # letters: on a terminal with fewer, some columns are left out
 #: What the columns of the table are called, if not by their own names.
@@ -58,6 +60,8 @@ def run_of(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> Run:
     question = Question(file, call)
     notes = list(question.notes)
     if drawn is not None:
+        from dubio.streams.sample import refuse_infinity
+
         names = [str(name) for name in question.features.names or () if name in drawn.columns]
         refuse_infinity(drawn, names)
     selector = trust.make_selector(question)
@@ -70,6 +74,8 @@ def run_of(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> Run:
     findings = selector.findings_
     notes += read_notes(question.asked, problem.supervision)
     if drawn is not None:
+        from dubio.streams.sample import with_all_rows
+
         labels = [name for name in question.target_names if name in drawn.columns]
         findings, of_sample = with_all_rows(findings, drawn, names, labels), findings
         notes += [f"{one}." for one in findings.notes[: len(findings.notes) - len(of_sample.notes)]]

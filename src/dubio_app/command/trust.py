@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
@@ -19,7 +19,6 @@ from dubio.doubt.audit_record import LabelAudit
 from dubio.doubt.number_audit import FEWEST_AUDITED, audit_numbers
 from dubio.doubt.votes import VoteAudit
 from dubio.errors import InputError
-from dubio.pipelines.evaluation import SelectionEvaluation, evaluate_problem, usual_model
 from dubio.problem import Problem
 from dubio.ranking import Ranking
 from dubio.sampling import sample_rows
@@ -35,6 +34,9 @@ from dubio_app.command.options import Call, UserError
 from dubio_app.command.output import notes_from_warnings, step
 from dubio_app.command.question import Question, without_marks
 from dubio_app.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from dubio.pipelines.evaluation import SelectionEvaluation
 
 # Cells (labelled rows, or all, times features) up to which a report shows without being asked:
 _TOLERANCE_CELLS = 30_000  # how wrong the labels may be
@@ -229,6 +231,8 @@ def evaluate(run: Run) -> SelectionEvaluation | None:
     call, problem = run.call, run.problem.counted
     if call.evaluate is None:
         return None
+    from dubio.pipelines.evaluation import evaluate_problem, usual_model  # with many models of scikit-learn
+
     reads = problem.supervision.certain().reads
     if problem.n_rows > MOST_EVALUATED:
         run.notes.append(f"{note('evaluated on', n=MOST_EVALUATED, n_in_all=problem.n_rows)}.")
