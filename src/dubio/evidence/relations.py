@@ -219,7 +219,7 @@ def smooth_r2(evidence: Evidence, *, random_state: Any = 0, n_jobs: int | None =
             orders = np.argsort(lines, axis=1, kind="stable")
         else:
             orders = np.array([ranks.order(line) for line in lines])
-        smooth_errors(target, weights, orders, half, errors)
+        smooth_errors(target, weights if len(weights) else None, orders, half, errors)
         return np.where((lines == lines[:, :1]).all(axis=1), -np.inf, 1.0 - errors / total)
 
     scores = np.concatenate(run_chunks(work, chunks(evidence.n_features, _COLUMNS), resolve_threads(n_jobs)))
@@ -477,13 +477,13 @@ def smooth_null(
     """
     target, weights, n = evidence.scores, evidence.weights, len(evidence.scores)
     total, half = leave_one_out_total(target, weights), half_window(n)
-    slots = np.arange(n), np.zeros(1, np.int64), np.array([n]), np.empty(0, np.int64)
+    slots: tuple[Any, ...] = np.arange(n), np.zeros(1, np.int64), np.array([n]), None
     if evidence.exchange is not None:
         slots = GroupRanks(evidence.exchange).slots
 
     def work(start: int, stop: int) -> Floats:
         out, rng = np.empty(stop - start), np.random.default_rng([random_state, 1, first + start])
-        shuffled_smooth_errors(target, weights, *slots, half, rng, out)
+        shuffled_smooth_errors(target, weights if len(weights) else None, *slots, half, rng, out)
         return out
 
     errors = np.concatenate(run_chunks(work, chunks(count - first, _CHUNK), resolve_threads(n_jobs)))

@@ -85,7 +85,7 @@ def scratch_marks(n: int) -> Marks:
     return np.zeros((n + 7) // 8 * 8, dtype=np.bool_)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def mark_within(row: Floats, column: Floats, own: float, sign: float, bound: float, marks: Marks) -> int:
     """Mark the rows whose changed distance is within ``bound`` and return how many there are.
 
@@ -101,7 +101,7 @@ def mark_within(row: Floats, column: Floats, own: float, sign: float, bound: flo
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def gather_marked(
     row: Floats, column: Floats, own: float, sign: float, marks: Marks, distances: Floats, rows: Any
 ) -> int:
@@ -148,7 +148,7 @@ def _gather_below(
     return end, weight
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def sort_by_distance(distances: Floats, rows: Integers, weights: Floats, first: int, last: int) -> None:
     """Sort by distance; equal distances by row."""
     gap = 1
@@ -195,7 +195,7 @@ def nearest_until(distances: Floats, rows: Integers, weights: Floats, count: int
     return last - 1, reached
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def offer(distance: float, row: int, best: Any, rows: Any, filled: int) -> int:
     """Insert a row into a list sorted by (distance, row) with room for ``len(best)``; returns how many it now holds.
 

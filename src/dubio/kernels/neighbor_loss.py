@@ -35,7 +35,7 @@ _FEW_TOO_MANY = 8
 _LOOSE, _TIGHT = 3, 1.6
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def bound_on_kth(distances: Floats, found: int, k: int) -> float:
     """A number that at least k of ``found`` distances do not exceed, and seldom many more."""
     low, high = np.inf, 0.0
@@ -54,7 +54,7 @@ def bound_on_kth(distances: Floats, found: int, k: int) -> float:
     return high
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def nearest_set_after_change(
     row: Floats,
     column: Floats,
@@ -110,7 +110,7 @@ def nearest_set_after_change(
         filled = offer(distances[p], rows[p], distances[:k], rows[:k], filled)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def nearest_set_after_adding(
     row: Floats,
     column: Floats,
@@ -202,20 +202,20 @@ def loss_sums(
     dimensions: int,
     start: int,
     stop: int,
-) -> Floats:
+    sums: Floats,
+) -> None:
     """The loss of each target, summed over rows ``start..stop``, for the subset changed by each candidate.
 
-    Returns one row for each candidate (``sign`` 0: the subset is not changed) and one column for each target. Numbers
-    are predicted by the mean of the k nearest rows, and have squared errors. Classes are predicted by the memberships
-    of these rows and by the priors, and have weighted cross-entropies. ``near`` are the nearest rows of each row, at
-    least k, and their distances in the current subset; or any rows, with distances of 0.
+    They are added to ``sums``: one row for each candidate (``sign`` 0: the subset is not changed) and one column for
+    each target. Numbers are predicted by the mean of the k nearest rows, and have squared errors. Classes are predicted
+    by the memberships of these rows and by the priors, and have weighted cross-entropies. ``near`` are the nearest rows
+    of each row, at least k, and their distances in the current subset; or any rows, with distances of 0.
     """
     n_numbers, n_classes, n = len(targets.values), len(targets.memberships), columns.shape[1]
     votes = targets.votes
     weighted = len(votes) > 0
     marks = scratch_marks(n)
     distances, nearest = np.empty(n), np.empty(n, dtype=np.int32)
-    sums = np.zeros((len(candidates), targets.target_of.max() + 1))
     power, most = 2.0 / dimensions, min(_FOR_BOUND * k, near.shape[1])
     for i in range(start, stop):
         row = squared[i]
@@ -248,4 +248,3 @@ def loss_sums(
                     mass += memberships[nearest[p]]
                 term = targets.row_weights[s, i] * math.log(mass / heard_with_priors)
                 sums[c, targets.target_of[n_numbers + s]] -= term
-    return sums

@@ -1,6 +1,7 @@
 """How well neighbours in one order predict each row: squared errors of a moving mean without the row itself.
 
-``weights`` is one number per row, or empty if every row counts alike. Weights move together with the target.
+``weights`` is one number per row. If every row counts alike, it is None along orders (then nothing is compiled for
+weights), and empty for categories. Weights move together with the target.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numba
 import numpy as np
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def smooth_error(T: Any, order: Any, half: int, window: Any) -> float:
     """Sum of squared errors when row ``order[p]`` of T is predicted by the mean of rows ``order[p-half:p+half+1]``.
 
@@ -38,7 +39,7 @@ def smooth_error(T: Any, order: Any, half: int, window: Any) -> float:
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def weighted_sum(T: Any, weights: Any, order: Any, first: int, last: int, without: int, sums: Any) -> float:
     """Fill ``sums`` with the weighted sums of rows ``order[first:last + 1]``, and return the sum of their weights."""
     sums[:] = 0.0
@@ -52,7 +53,7 @@ def weighted_sum(T: Any, weights: Any, order: Any, first: int, last: int, withou
     return mass
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def weighted_smooth_error(T: Any, weights: Any, order: Any, half: int, window: Any) -> float:
     """The same as :func:`smooth_error` with weighted means and a weighted sum of squares.
 
@@ -90,12 +91,12 @@ def weighted_smooth_error(T: Any, weights: Any, order: Any, half: int, window: A
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def error_along(T: Any, weights: Any, order: Any, half: int, window: Any) -> float:
-    """The error along one order; ``weights`` is empty if every row counts alike."""
-    if len(weights):
-        return weighted_smooth_error(T, weights, order, half, window)
-    return smooth_error(T, order, half, window)
+    """The error along one order."""
+    if weights is None:
+        return smooth_error(T, order, half, window)
+    return weighted_smooth_error(T, weights, order, half, window)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -106,7 +107,7 @@ def smooth_errors(T: Any, weights: Any, orders: Any, half: int, out: Any) -> Non
         out[r] = error_along(T, weights, orders[r], half, window)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _shuffle(order: Any, start: int, size: int, rng: Any) -> None:
     """Shuffle ``order[start : start + size]`` with the NumPy generator ``rng``."""
     for i in range(size - 1, 0, -1):
@@ -121,14 +122,14 @@ def shuffled_smooth_errors(
     """``out[b]`` = error along a random order; a new one for each b. Rows change places only within their group.
 
     ``rows`` are the rows sorted by group; those of group g are ``sizes[g]`` rows from ``starts[g]``. The order along
-    which errors are measured is ``rows[places]``, or ``rows`` if ``places`` is empty.
+    which errors are measured is ``rows[places]``, or ``rows`` if ``places`` is None.
     """
     window = np.empty(T.shape[1])
     mixed = rows.copy()
     for b in range(len(out)):
         for g in range(len(starts)):
             _shuffle(mixed, starts[g], sizes[g], rng)
-        out[b] = error_along(T, weights, mixed[places] if len(places) else mixed, half, window)
+        out[b] = error_along(T, weights, mixed if places is None else mixed[places], half, window)
 
 
 @numba.njit(cache=True, nogil=True)

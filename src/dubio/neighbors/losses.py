@@ -140,8 +140,9 @@ class NeighborLoss:
         """(candidates, targets): what some rows add to the losses for the current subset changed by each candidate."""
         changed = self.distances.columns, step.squared, step.columns, float(change)
         near = self._near, self._near_distances, self.n_neighbors
-        sums = loss_sums(*changed, self._targets, *near, max(1, len(step.subset) + change), start, stop)
-        return np.asarray(sums / self._units)
+        sums = np.zeros((len(step.columns), len(self._units)))
+        loss_sums(*changed, self._targets, *near, max(1, len(step.subset) + change), start, stop, sums)
+        return sums / self._units
 
     def _row_losses(self, at: DeviceDistances, candidates: NDArray[np.int64], change: int) -> Floats:
         """(candidates, rows): what each row adds, computed on the device. Sums are added here, always in one order."""
