@@ -123,6 +123,13 @@ def test_audit_shows_shares_of_given_classes(iris):
         LabelAuditDisplay.from_estimator(FisherScore().fit(X, y))
 
 
+def adjusted(ranking: Ranking) -> Ranking:
+    """The same with p-values with and without given columns; of the last, none is known."""
+    words = np.array(["only without", "only with", ""], dtype=object)
+    columns = {"pvalue": np.array([0.5, 1e-20, np.nan]), "pvalue_without": np.array([1e-4, 1.0, np.nan])}
+    return ranking.with_columns({**columns, "adjusting": words})
+
+
 def every_chart() -> dict[str, Chart]:
     """A chart from each function, with hostile names and awkward numbers."""
     rng = np.random.default_rng(0)
@@ -147,6 +154,7 @@ def every_chart() -> dict[str, Chart]:
     against = {"memberships": classes, "classes": names, "order": shown}
     return {
         "ranking_chart": charts.ranking_chart(ranking, shown, sure, from_worst=True),
+        "adjusting_chart": charts.adjusting_chart(adjusted(ranking), shown),
         "share_chart": charts.share_chart("shares", names, np.array([0.0, 0.1, 0.5]), ["0 %", "10 %", "50 %"]),
         "tolerance_chart": charts.tolerance_chart(made_up_tolerance(thirds, thirds / 2, thirds * 2), shown),
         "rank_heat": charts.rank_heat(sure, shown[:2], 3),

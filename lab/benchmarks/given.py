@@ -10,7 +10,8 @@ the same tables without the related columns, in which nothing should be kept.
 Real tables: every column, and a shuffled copy of it; half of both follow a made site or age, which also draws a part of
 the labels anew. Shuffled copies are false. "Alert": how often it is fired without ``given``.
 
-Run ``python -m benchmarks.given [DRAWS] [--jobs N] [--part made|peers|real|silent|time] [--only WORD] [--store FILE]``.
+Run ``python -m benchmarks.given [DRAWS] [--seconds N] [--part made|peers|real|silent|time] [--only WORD] [--store
+FILE]``. A line ends after so many draws, or after so many seconds. ``--store`` adds to a file of results.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -177,16 +177,12 @@ def one_made(effect: str, target: str, n: int, seed: int) -> dict[str, float]:
         warnings.simplefilter("ignore")
         X, y, given, groups = made(effect, target, n, seed)
         false, power = scored(kept_by_us(X, y, given, groups))
-        without = scored(kept_by_us(X, y, None, groups))
         none = made(effect, target, n, seed, related=False)
-        nothing = not kept_by_us(*none).any()
-    return {
-        "false": false,
-        "power": power,
-        "nothing": nothing,
-        "false without": without[0],
-        "power without": without[1],
-    }
+        found = {"false": false, "power": power, "nothing kept": not kept_by_us(*none).any()}
+        if effect == "nothing" or target == "right":  # elsewhere it is wrong anyhow
+            without = scored(kept_by_us(X, y, None, groups))
+            found |= {"false without": without[0], "power without": without[1], "power lost": without[1] - power}
+    return found
 
 
 def one_of_peers(effect: str, target: str, n: int, seed: int) -> dict[str, float]:
@@ -280,27 +276,28 @@ def lines_of(part: str) -> list[tuple[str, Callable[..., dict[str, float]], tupl
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("draws", type=int, nargs="?", default=200)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=np.inf, help="longest time of a line")
     parser.add_argument("--part", choices=("made", "peers", "real", "silent", "time"), default="made")
     parser.add_argument("--only", default="", help="lines whose name holds this")
     parser.add_argument("--store", type=Path, help="JSON file for the means and their standard errors")
     asked = parser.parse_args()
-    began, results = time.perf_counter(), {}
+    began, factor = time.perf_counter(), 1.0 if asked.part == "time" else 100.0
+    results = json.loads(asked.store.read_text(encoding="utf-8")) if asked.store and asked.store.exists() else {}
     for name, function, arguments in lines_of(asked.part):
         if asked.only not in name:
             continue
-        seeds = range(3 if asked.part == "time" else asked.draws)
-        draws = joblib.Parallel(asked.jobs)(joblib.delayed(function)(*arguments, seed) for seed in seeds)
+        draws, end = [], time.perf_counter() + asked.seconds
+        for seed in range(3 if asked.part == "time" else asked.draws):
+            if len(draws) > 1 and time.perf_counter() > end:
+                break
+            draws.append(function(*arguments, seed))
         frame = pd.DataFrame(draws).astype(float)
-        if not results:
-            print(f"| line | draws | {' | '.join(frame.columns)} |\n|---|---:|{'---:|' * frame.shape[1]}")
-        factor = 1.0 if asked.part == "time" else 100.0
         means, errors = factor * frame.mean(), factor * frame.std() / np.sqrt(len(frame))
-        cells = " | ".join(f"{mean:.1f} ± {error:.1f}" for mean, error in zip(means, errors, strict=True))
-        print(f"| {name} | {len(frame)} | {cells} |", flush=True)
+        cells = (f"{key} {mean:.1f} ± {error:.1f}" for key, mean, error in zip(frame, means, errors, strict=True))
+        print(f"{name} ({len(frame)} draws): {', '.join(cells)}", flush=True)
         results[name] = {"draws": len(frame), "mean": means.to_dict(), "error": errors.to_dict()}
-    if asked.store:
-        asked.store.write_text(json.dumps(results, indent=1), encoding="utf-8")
+        if asked.store:
+            asked.store.write_text(json.dumps(results, indent=1), encoding="utf-8")
     print(f"\n{time.perf_counter() - began:.0f} s", file=sys.stderr)
 
 

@@ -186,6 +186,24 @@ def _merits(scores: Floats) -> Floats:
     return np.where(finite, (scores - low) / (high - low) if high > low else 1.0, 0.0)
 
 
+def adjusting_chart(ranking: Ranking, shown: Integers) -> Chart:
+    """The p-values of features with given columns (filled where related) and without them (a ring), on one axis."""
+    shown = shown[np.isfinite(ranking.extras["pvalue"][shown])]
+    names, rows = [str(ranking.names[j]) for j in shown], np.arange(float(len(shown)))
+    both = [np.maximum(ranking.extras[name][shown], _SMALLEST_P) for name in ("pvalue", "pvalue_without")]
+    words = [str(word) or "not related" for word in ranking.extras["adjusting"][shown]]
+    ends = zip(names, *both, words, strict=True)
+    titles = [f"{name}: p = {a:.2g} with the given columns, {b:.2g} without: {word}" for name, a, b, word in ends]
+    filled = ["kept" if one else "left" for one in ranking.is_related[shown]]
+    lines = Marks("bar", both[1], rows, "whisker", both[0], size=0.15)
+    rings = Marks("dot", both[1], rows, "unkept", titles=titles, size=4.0)
+    dots = Marks("dot", both[0], rows, filled, titles=titles, size=4.0)
+    across = Axis(1.0, float(np.min(both, initial=0.01)), "p-value", "powers")
+    legend = [("kept", "with the given columns"), ("unkept", "without them")]
+    title = "p-values with and without the given columns"
+    return Chart(title, [Panel(across, [lines, rings, dots])], "; ".join(titles), names, legend=legend)
+
+
 def share_chart(title: str, names: Sequence[str], shares: Floats, labels: Sequence[str]) -> Chart:
     """Plain bars from 0 to the largest share, or to 5 % if all are smaller."""
     across = Axis(0.0, max(float(shares.max(initial=0.0)), _LEAST_END), numbers="none")

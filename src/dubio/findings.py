@@ -13,6 +13,11 @@ from dubio.words import PYTHON, SENTENCES, Note, Phrases, note, paragraph, say
 
 #: Alerts about features that may be the target in disguise.
 LEAKS = ("copy", "separates", "near copy")
+#: Notes on what the answer means if columns are given: they stand above the table.
+BEYOND = (
+    *("given explains", "adjusting only without", "adjusting only with", "adjusting nothing"),
+    *("effects differ", "effects same"),
+)
 #: Groups of equal features that are named in one sentence.
 _MOST_GROUPS = 3
 
@@ -25,7 +30,7 @@ class Alert:
     ----------
     kind : str
         A short name: "copy", "separates", "near copy", "contradicting rows", "visits", "repeated rows", "identifier",
-        "constant", "text", "alike", "variants", "rating", "lonely class" or "sentinel".
+        "constant", "text", "alike", "variants", "rating", "lonely class", "sentinel", "explained" or "confounder".
     features : tuple of str
         The features it is about; empty if it is about rows or the target.
     facts : dict
@@ -87,6 +92,8 @@ class Alert:
             return f"visits {facts['why']}", kind if self.features else "visits neighbours alike"
         if kind == "near copy":
             return f"near copy {facts['why']}", kind
+        if kind == "confounder" and not self.features:
+            return ("confounder order",) * 2
         if kind == "identifier":
             return kind, "identifier text" if facts["value"] == "text" else kind
         if kind == "variants" and not self.features:
@@ -99,6 +106,8 @@ class Alert:
 
     def _say(self, code: str, phrases: Phrases = PYTHON) -> str:
         facts = {**self.facts, "features": self.features, "n": len(self.facts.get("classes", self.features))}
+        if self.kind == "confounder":
+            facts |= {"names": self.facts["gone"], "gone": len(self.facts["gone"])}
         if self.kind in ("alike", "variants"):
             groups = self.facts["groups"]
             shown = [" and ".join([*map(quoted, names[:5]), *_more(names, 5)]) for names in groups[:_MOST_GROUPS]]
@@ -133,6 +142,11 @@ class Findings:
         reasons = dict.fromkeys(self.ranking.left_out, say("not usable"))
         ranking = replace(self.ranking.without_rare(common), left_out=reasons)
         return replace(self, ranking=ranking, alerts=(), columns=(), notes=())
+
+    @property
+    def beyond(self) -> list[Note]:
+        """How much of the target given columns explain, what adjusting changed, and where effects differ."""
+        return [one for one in self.notes if one.code in BEYOND]
 
     def explanation(self) -> str:
         """How the target was read, which method was chosen and why, and how many features were kept and why."""

@@ -57,6 +57,8 @@ class Problem:
         The truth of some rows, drawn at random and checked.
     given : Given or None
         Which features are given: the others are judged by what they add to these.
+    is_resample : bool
+        Whether the rows were drawn to see how an answer changes: then it is not explained.
     """
 
     X: Matrix
@@ -69,6 +71,7 @@ class Problem:
     groups: NDArray[np.int64] | None = None
     checks: Checks | None = None
     given: Given | None = None
+    is_resample: bool = False
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -94,6 +97,11 @@ class Problem:
     def given_features(self) -> NDArray[np.int64]:
         """The features that are given, in their order."""
         return np.zeros(0, dtype=np.int64) if self.given is None else self.given.features
+
+    @property
+    def given_names(self) -> list[str]:
+        """The names of the features that are given, in their order."""
+        return [str(name) for name in self.feature_names[self.given_features]]
 
     @property
     def n_own(self) -> int:
@@ -169,7 +177,7 @@ class Problem:
         """Number of cells of the table without a value."""
 
         cells = self.X.data if sparse.issparse(self.X) else self.X
-        leads = ... if self.columns is None else (slice(None), self.columns.leads)
+        leads = ... if self.columns is None or sparse.issparse(self.X) else (slice(None), self.columns.leads)
         return self.once("missing", lambda: int(np.isnan(cells[leads]).sum()))
 
     @property
@@ -186,6 +194,11 @@ class Problem:
         if not self.n_missing:
             return self
         return self.once("filled", lambda: replace(self, X=fill_missing(self.X, self.columns)))
+
+    @property
+    def without_given_features(self) -> Problem:
+        """The same problem without the given features, as if nothing were given."""
+        return self.features(np.flatnonzero(self.is_judged))
 
     def rows(self, index: NDArray[Any]) -> Problem:
         """The problem restricted to some rows, in the given order; a row may occur more than once."""

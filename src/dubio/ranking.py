@@ -227,7 +227,7 @@ class Ranking:
         kept, enough, related = self.n_kept, self.n_sufficient, self.n_relevant
         facts |= {"n": kept, "related": related, "names": listed(self.names[self.best_first[:kept]], most)}
         if related is None or kept not in (related, enough):
-            return say("headline kept", **facts)
+            return say(f"headline kept{beyond}", **facts)
         if kept < related:
             return say(f"headline sufficient{beyond}", **facts)
         text = say(("headline" if self.about else "headline stand out") + beyond, **facts)

@@ -15,13 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from dubio._sklearn import wants_pandas
 from dubio.alerts import find_alerts, without_copies
+from dubio.alerts.confounders import confounder_alerts
 from dubio.checks import NOT_NEGATIVE, Interval, NeighborsCut
 from dubio.doubt.belief import believe
 from dubio.doubt.experts import ExpertOptions
 from dubio.errors import InputError, all_of, quoted
-from dubio.evidence.effects import effects_of
+from dubio.evidence.effects import Effects, EffectsWithin, effects_of, effects_within
 from dubio.evidence.evidence import notes_on_groups
-from dubio.evidence.relevance import needed_alone
+from dubio.evidence.relevance import needed_alone, tests_without_given
 from dubio.evidence.residuals import explained_by_given
 from dubio.findings import LEAKS, Alert, Findings, left_out_by
 from dubio.kernels.gpu import DeviceName
@@ -56,6 +57,10 @@ def choose(supervision: Supervision) -> tuple[str, str]:
 _DENSE_CELLS = 100_000_000
 #: Fewest rows of such a table, however wide it is.
 _FEWEST_DENSE_ROWS = 1000
+#: Related features of which effects within the levels of given columns are found.
+_MOST_WITHIN = 30
+#: Share of the target that given columns explain, above which they may be the target in another form.
+_NEARLY_ALL = 0.95
 #: Fewest rows of a sample.
 _FEWEST_SAMPLED = 20
 #: Facts about rows and columns that ``fit`` takes.
@@ -124,6 +129,9 @@ class FeatureSelector(Selector):
     n_given_ : int
         If columns are given: how many of them are columns of X. They are the first of the ranking, and in
         ``support_``; ``n_relevant_`` and ``n_sufficient_`` count from the next one on, and their p-values are NaN.
+    effects_within_ : tuple of EffectsWithin
+        If columns are given and features are tested: for each given category, the effects of the related features
+        within each of its levels, and whether they differ (:class:`~dubio.evidence.effects.EffectsWithin`).
     given_share_ : float
         How much of the variation of the target the given columns explain, on rows that were not used to learn this.
     n_groups_, n_missing_values_ : int
@@ -324,6 +332,8 @@ class FeatureSelector(Selector):
         ranking = self._without_repeats(problem, selector.to_ranking())
         effects = effects_of(drawn, self.n_jobs)
         ranking = ranking if effects is None else ranking.with_columns(effects.columns())
+        ranking, within, more = self._beyond(problem, drawn, ranking, effects)
+        alerts = (*alerts, *more)
         ranking = ranking.only_first(whole.n_own)
         unread = [str(one.name) for one in whole.columns.read if one.left_out] if whole.columns is not None else []
         ranking = replace(ranking, support=ranking.support & ~np.isin(ranking.names.astype(str), unread))
@@ -331,14 +341,31 @@ class FeatureSelector(Selector):
         ranking = replace(ranking.with_left_out(left_out), suspected=leaks)
         facts: dict[str, Any] = {"supervision": supervision, "ranking": ranking}
         facts |= {"method": method.name, "does": method.does, "because": because, "redundancy": self.redundancy}
-        notes = self._notes_on(whole, problem, selector)
+        notes = (*self._notes_on(whole, problem, selector), *_notes_beyond(ranking, within))
         if effects is not None and ranking.nothing_stands_out:
             level = needed_alone(self.alpha, int(problem.is_judged.sum()))
             notes = (*notes, note("would be found", percent=100 * effects.smallest_found(level)))
         facts |= {"alerts": alerts, "columns": columns, "notes": notes}
         findings = Findings(**facts)
         explained = replace(findings.ranking, method=method.name, reason=findings.explanation())
-        return Answer(explained, self._attributes(whole, problem, selector, findings), findings.notes)
+        attributes = self._attributes(whole, problem, selector, findings)
+        attributes |= {} if whole.given is None else {"effects_within_": tuple(within)}
+        return Answer(explained, attributes, findings.notes)
+
+    def _beyond(
+        self, problem: Problem, drawn: Problem, ranking: Ranking, effects: Effects | None
+    ) -> tuple[Ranking, list[EffectsWithin], list[Alert]]:
+        """If features were tested: what given columns change, effects within their levels, and columns to be given."""
+        if problem.is_resample or effects is None or "pvalue" not in ranking.extras:
+            return ranking, [], []
+        options: dict[str, Any] = {"alpha": self.alpha, "random_state": self._seed, "n_jobs": self.n_jobs}
+        related, within = ranking.is_related, list[EffectsWithin]()
+        if problem.given is not None:
+            shown = ranking.best_first[: min(_MOST_WITHIN, ranking.n_relevant or 0)]
+            within = effects_within(drawn, effects, shown, self.alpha)
+            if problem.checks is None:
+                ranking = ranking.with_columns(tests_without_given(problem, related, **options))
+        return ranking, within, [*_explained_alerts(problem), *confounder_alerts(problem, related, **options)]
 
     def _checked_wish(self, n_features: int) -> Count:
         """The number of features that the method is to keep."""
@@ -453,7 +480,7 @@ class FeatureSelector(Selector):
             notes.append(note("weights" if not is_tested else _WEIGHTS[selector._tests_any_weights]))
         notes += [] if problem.checks is None else [note("believe")]
         if problem.given is not None:
-            names, percent = problem.feature_names[problem.given_features], 100 * explained_by_given(problem)
+            names, percent = problem.given_names, 100 * explained_by_given(problem)
             facts = {"given": all_of(map(quoted, names)), "n": len(names)}
             notes += [note("given", **facts), note("given explains", **facts, percent=percent)]
         notes += getattr(selector, "_notes", ())
@@ -477,6 +504,24 @@ def _with_checked(problem: Problem, most: int, seed: int) -> NDArray[np.int64]:
     """A sample of the rows that holds all checked ones."""
     rows = sample_rows(problem, most, seed)
     return rows if problem.checks is None else np.union1d(rows, np.flatnonzero(problem.checks.truth.labelled))
+
+
+def _explained_alerts(problem: Problem) -> list[Alert]:
+    """An alert if given columns explain nearly all of the target: nothing can be added to them."""
+    if problem.given is None or (share := explained_by_given(problem)) < _NEARLY_ALL:
+        return []
+    return [Alert("explained", tuple(problem.given_names), {"percent": 100 * share})]
+
+
+def _notes_beyond(ranking: Ranking, within: list[EffectsWithin]) -> list[Note]:
+    """What it changed that columns are given, and whether effects differ between their levels."""
+    words = ranking.extras.get("adjusting", np.empty(0, dtype=object))
+    changed = {code: ranking.names[words == code].tolist() for code in ("only without", "only with")}
+    given = all_of(map(quoted, ranking.given))
+    facts = [(code, {"names": names, "n": len(names), "given": given}) for code, names in changed.items() if names]
+    notes = [note(f"adjusting {code}", **about) for code, about in facts]
+    unchanged = [note("adjusting nothing", given=given)] if len(words) and not facts else []
+    return [*notes, *unchanged, *(one.note() for one in within)]
 
 
 def _refuse_given_copies(problem: Problem, alerts: tuple[Alert, ...]) -> None:

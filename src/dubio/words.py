@@ -99,6 +99,8 @@ PYTHON: Phrases = {
     "leave out unless measured": "leave it out unless it is a measurement",
     "group": lambda facts: f"say groups={_column_of(facts)} if they belong together, and leave the column out",
     "name groups": "say with groups= which rows belong together",
+    "give": lambda facts: f"say given={_one_column_of(facts)}{facts['too']}",
+    "give order": "say given= for a column that says so",
     "order": 'say target="ordered" or target="numbers"',
     "missing": "make these cells missing",
     "name levels": "",
@@ -109,6 +111,10 @@ PYTHON: Phrases = {
 
 def _column_of(facts: Facts) -> str:
     return f"X[:, {facts['position']}]" if facts["column"] is None else f"X[{facts['column']!r}]"
+
+
+def _one_column_of(facts: Facts) -> str:
+    return f"[{facts['position']}]" if facts["column"] is None else repr(facts["column"])
 
 
 #: All sentences, by their codes.
@@ -176,6 +182,18 @@ SENTENCES: dict[str, str] = {
     "class, or leave the row out",
     "sentinel": "{mark:g} stands far from all other values of {features!q:5}, and may mean 'missing'",
     "sentinel remedy": "if so, {missing}; they were used as numbers",
+    "explained": "{features!q:5} {features:explains|explain} {percent:.0f} % of the variation of the target, and "
+    "hardly anything can be added",
+    "explained remedy": "leave out what is the target in another form, or follows from it",
+    "confounder": "{gone} of {related} related columns {gone:is|are} no longer related once {features!q} is "
+    "given{too}: {names!q:5}",
+    "confounder remedy": "{give} if {features!q} was there before the target and may have moved both (a confounder). "
+    "If it lies between these columns and the target, or follows from them, leave it as it is: the table cannot tell, "
+    "only you can",
+    "confounder order": "{gone} of {related} related columns {gone:is|are} no longer related once the order of the "
+    "rows is given{too}: {names!q:5}",
+    "confounder order remedy": "look at what changed from the first row to the last, such as a batch or a date, and "
+    "{give order}",
     "alert": "Alert: {alert}",
     "advice": "{finding}: {remedy}",
     # The answer, and how it was found.
@@ -239,8 +257,15 @@ SENTENCES: dict[str, str] = {
     "headline given": "Beyond {given}, {n} of {total} columns {n:is|are} related to {about}: {names}.",
     "headline sufficient given": "Beyond {given}, {n} of {total} columns {n:is|are} kept: {names}. {n:It predicts|They "
     "predict} {about} as well as all {related} that are related to it.",
+    "headline kept given": "{n} of {total} columns {n:is|are} kept for what they add to {given}: {names}.",
     "headline nothing given": "No feature stands out: nothing in the table clearly adds to {given}.",
     "given": "given {n:is|are} {given}: the other columns are judged by what they add to {n:it|them}",
+    "adjusting only without": "{n} {n:column is|columns are} related to the target only while nothing is "
+    "given: {names!q}",
+    "adjusting only with": "{n} {n:column is|columns are} related to the target only once {given} is given: {names!q}",
+    "adjusting nothing": "without {given}, the same columns are related to the target",
+    "effects differ": "the {n:effect|effects} of {names!q:5} {n:differs|differ} between the levels of {given!q}",
+    "effects same": "no effect clearly differs between the levels of {given!q}",
     "given explains": "{given} alone {n:explains|explain} {percent:.0f} % of the variation of the target, on rows "
     "that were not used to learn this",
     # what was read, sampled, grouped, weighed and completed
@@ -361,6 +386,7 @@ SENTENCES: dict[str, str] = {
     # its sections
     "heading changes": "Effect of the corrections",
     "heading ranking": "Ranking",
+    "heading beyond": "Beyond the given columns",
     "heading size": "Number of features",
     "heading evaluation": "Value for prediction",
     "heading drawn": "Top features",
@@ -378,6 +404,7 @@ SENTENCES: dict[str, str] = {
     "title of labels": "{target} in {table}: which {labels} to look at first",
     "question": "Which columns of {table} say something about {asked}?",
     "question of labels": "Which {labels} of {asked} in {table} should somebody look at first?",
+    "question given": "What do the other columns of {table} add to {given} about {asked}?",
     "question of groups": "Which columns of {table} show its groups of rows?",
     "question of pairs": "Which columns of {table} agree with the given pairs of rows?",
     "chips": "Features kept, best first",
@@ -450,6 +477,13 @@ SENTENCES: dict[str, str] = {
     "path": "The search looked at sets of features: beyond the mark, a larger set is not measurably better.",
     "enough": "{count} are enough",
     "one enough": "1 is enough",
+    "beyond": "Each column has two dots: its p-value with the given columns (dark if it is then related to {asked}) "
+    "and without them (a ring). A ring far from its dot means that the column follows the given ones. Whether these "
+    "move both, or lie between the column and {asked}, the table cannot tell.",
+    "effects within": "Effects within each level of {given!q}: concordance in %, with its 95 % interval. The q-value "
+    "is small if the levels have different effects",
+    "too few rows": "too few rows",
+    "ends of effect": "{effect:.0f} ({low:.0f} to {high:.0f})",
     # the features
     "drawn for numbers": "Each dot is a row; the line is the running mean. Categories have a bar from the first to the "
     "third quartile, with the median.",
@@ -667,6 +701,8 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "score high": ("score", "higher is better"),
     "pvalue": ("p-value", "probability of a score this good by chance"),
     "qvalue": ("q-value", "share of false discoveries if the features with this q-value or a smaller one are kept"),
+    "pvalue_without": ("p-value, nothing given", "the same if nothing is given"),
+    "adjusting": ("related", "to the target: with and without the given columns, only without, or only with them"),
     "p_truth": ("p-value (truth)", "probability of such a relation to the truth by chance, by the checked rows"),
     "q_truth": ("q-value (truth)", "the same as a share of false discoveries"),
     "verdict": ("verdict", "what the checked rows say"),

@@ -33,10 +33,11 @@ from scipy import sparse, stats
 from scipy.special import expit, logit, stdtrit
 
 from dubio.errors import InputError
-from dubio.evidence.residuals import without_given
+from dubio.evidence.residuals import FEW_NUMBERS, without_given
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.problem import Problem
 from dubio.target.comparisons import Comparison, Line
+from dubio.words import Note, note
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -181,6 +182,126 @@ def effects_of(problem: Problem, n_jobs: int | None = None) -> Effects | None:
     of, level = (np.array(texts, dtype=object) for texts in zip(*((one.of, one.level) for one in acting), strict=True))
     every = np.array([one.each for one in acting])
     return Effects(effect, low, high, difference, of, level, errors, dict(zip(names, every.T, strict=True)))
+
+
+@dataclass(frozen=True)
+class EffectsWithin:
+    """The effects of some features within each level of a given category, and whether they are the same in all."""
+
+    #: The given column, its levels, and how many rows with a known target each level has.
+    given: str
+    levels: tuple[str, ...]
+    n_rows: Rows
+    features: tuple[str, ...]
+    #: (levels, features): the concordances and their intervals; from 0 to 1 if a level has too few rows.
+    effect: Floats
+    low: Floats
+    high: Floats
+    #: For each feature: p-value of the test whether all levels have the same effect, and the same as a q-value. NaN if
+    #: fewer than two levels have enough rows.
+    pvalue: Floats
+    qvalue: Floats
+    alpha: float = 0.05
+
+    @property
+    def differs(self) -> NDArray[np.bool_]:
+        """Whether the effect of each feature differs between the levels."""
+        return np.nan_to_num(self.qvalue, nan=1.0) <= self.alpha
+
+    def note(self) -> Note:
+        """For which features the effects differ."""
+        names = [name for name, one in zip(self.features, self.differs.tolist(), strict=True) if one]
+        return note("effects differ" if names else "effects same", names=names, n=len(names), given=self.given)
+
+    def record(self) -> list[dict[str, Any]]:
+        """Each feature with its effects by level, as plain data."""
+        numbers = {"effect": self.effect, "low": self.low, "high": self.high}
+        return [
+            {
+                "feature": name,
+                "given": self.given,
+                "pvalue": self.pvalue[j] if np.isfinite(self.pvalue[j]) else None,
+                "qvalue": self.qvalue[j] if np.isfinite(self.pvalue[j]) else None,
+                "levels": [
+                    {"level": level, "rows": int(self.n_rows[k]), **{key: v[k, j] for key, v in numbers.items()}}
+                    for k, level in enumerate(self.levels)
+                ],
+            }
+            for j, name in enumerate(self.features)
+        ]
+
+
+def effects_within(problem: Problem, effects: Effects, features: Rows, alpha: float = 0.05) -> list[EffectsWithin]:
+    r"""The effects of some features within each level of every given category, and whether they differ.
+
+    With :math:`\theta_k` the logit of the concordance within level k and :math:`s_k` its standard error, they differ
+    if :math:`\sum_k (\theta_k - \bar\theta)^2 / s_k^2`, with the mean weighted by :math:`1 / s_k^2`, is large for a
+    chi-squared variable with one degree of freedom less than levels [1]_; levels with too few rows take no part.
+
+    References
+    ----------
+    .. [1] W. G. Cochran (1954). The combination of estimates from different experiments. Biometrics 10, 101-129.
+    """
+    within = without_given(problem.filled).counted
+    weights = np.ones(within.n_rows) if within.sample_weight is None else within.sample_weight
+    compared, found = within.supervision.comparisons(weights / weights.mean()), []
+    for given, named in zip(
+        problem.given_features.tolist(), problem.given.levels if problem.given else (), strict=True
+    ):
+        levels, codes = _levels_of(problem.filled.counted, given, named)
+        if len(levels) < 2 or not compared or not len(features):
+            continue
+        parts = [_within_levels(within, compared, effects, int(j), codes, len(levels)) for j in features]
+        middle, low, high = (np.stack([part[end] for part in parts], axis=1) for end in range(3))
+        pvalues = np.array([part[3] for part in parts])
+        known, qvalues = np.isfinite(pvalues), np.full(len(parts), np.nan)
+        if known.any():
+            qvalues[known] = stats.false_discovery_control(pvalues[known])
+        names = problem.feature_names[[given, *features.tolist()]].astype(str).tolist()
+        n_rows = np.bincount(codes[within.supervision.labelled & (codes >= 0)], minlength=len(levels))
+        found.append(
+            EffectsWithin(names[0], levels, n_rows, tuple(names[1:]), middle, low, high, pvalues, qvalues, alpha)
+        )
+    return found
+
+
+def _levels_of(problem: Problem, feature: int, named: tuple[str, ...]) -> tuple[tuple[str, ...], Rows]:
+    """The levels of a given feature and the one of each row, -1 if it has none; none if it holds many numbers."""
+    places = problem.columns_of(np.array([feature]))
+    cells = np.asarray(problem.X[:, places], dtype=np.float64)
+    if problem.columns is not None and (levels := problem.columns.roles[places] == "level").sum() > 1:
+        block = cells[:, levels]
+        names = named if len(named) == block.shape[1] else tuple(map(str, range(1, block.shape[1] + 1)))
+        return names, np.where(block.any(axis=1), block.argmax(axis=1), -1)
+    values, codes = np.unique(cells[:, 0], return_inverse=True)
+    if len(values) > FEW_NUMBERS:
+        return (), codes
+    return named if len(named) == len(values) else tuple(f"{value:g}" for value in values), codes
+
+
+def _within_levels(
+    problem: Problem, compared: Mapping[str, Comparison], effects: Effects, feature: int, codes: Rows, n_levels: int
+) -> tuple[Floats, Floats, Floats, float]:
+    """The effects of one feature by level, the ends of their intervals, and the p-value of their difference."""
+    columns = _columns(problem, feature)
+    values = np.asarray(problem.X[:, columns.get(effects.level[feature], next(iter(columns.values())))], np.float64)
+    about = effects.of[feature]
+    one, place = next(
+        (one, place)
+        for target, one in compared.items()
+        for place, name in enumerate(one.names)
+        if not about or _name(target, name) == about
+    )
+    found = [_compared(values, one.only(codes[one.rows] == level), problem.groups)[2] for level in range(n_levels)]
+    middles, errors = np.array([[part[place] for part in level.on_logit_scale()] for level in found]).T
+    ends = np.array([[part[place] for part in level.interval(1)] for level in found]).T
+    known = np.isfinite(errors)
+    pvalue = float("nan")
+    if known.sum() > 1:
+        weights = errors[known] ** -2.0
+        mean = np.average(middles[known], weights=weights)
+        pvalue = float(stats.chi2.sf(float(weights @ (middles[known] - mean) ** 2), known.sum() - 1))
+    return np.array([level.effects[place] for level in found]), ends[0], ends[1], pvalue
 
 
 class _Acting(NamedTuple):

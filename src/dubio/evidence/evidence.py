@@ -24,6 +24,7 @@ from scipy import sparse
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
+from dubio.errors import InputError, all_of, quoted
 from dubio.evidence.residuals import regression_of, without_given
 from dubio.kernels.threads import chunks
 from dubio.problem import Problem
@@ -74,6 +75,9 @@ class Evidence:
         if problem.given is not None:
             regression = regression_of(problem, np.flatnonzero(rows), within)
             scores = _scaled(regression.residuals(scores, together=True))
+            if not scores.any():
+                found = f"explains all of the target: {all_of(map(quoted, problem.given_names))}"
+                raise InputError("given", found, "leave out what is the target in another form, or follows from it")
             columns = columns.copy()
             columns[:, problem.columns_of(problem.given_features)] = 0.0
         if problem.uneven_weights is not None:

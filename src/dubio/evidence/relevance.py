@@ -241,6 +241,25 @@ def relevance_of(
     return relevance.serving(by_target, counts, alpha) if by_target else relevance
 
 
+def tests_without_given(problem: Problem, is_related: NDArray[np.bool_], **options: Any) -> dict[str, NDArray[Any]]:
+    """What it changes that columns are given, for each feature that is judged: columns of the ranking.
+
+    "pvalue_without" is the p-value if nothing is given, and "adjusting" says whether the feature is related to the
+    target "with and without" the given columns, "only without" them, "only with" them, or not at all (""). Checked rows
+    play no part. ``options`` are those of :func:`relevance_of`; ``is_related``: its answer with the given columns.
+    """
+    judged, pvalues = problem.is_judged, np.full(problem.n_features, np.nan)
+    without = np.zeros(problem.n_features, dtype=bool)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoFeatureStandsOut)
+        relevance = relevance_of(replace(problem.without_given_features, checks=None), **options)
+    pvalues[judged], without[judged] = relevance.pvalues, relevance.relevant
+    words = np.full(problem.n_features, "", dtype=object)
+    words[is_related & judged] = "only with"
+    words[without] = np.where(is_related[without], "with and without", "only without")
+    return {"pvalue_without": pvalues, "adjusting": words}
+
+
 def _alone_and_together(problem: Problem, alpha: float, random_state: int, n_jobs: int | None) -> TestedFeatures:
     """p-values of features that vary, alone and together with others."""
     problem = problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))  # the row order decides nothing

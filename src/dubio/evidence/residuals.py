@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 #: Most different numbers of a column that are taken as categories: a curve needs more.
-_FEW_NUMBERS = 5
+FEW_NUMBERS = 5
 #: Fewest and most knots of a curve; between them, the cube root of the number of rows.
 _KNOTS = 5, 10
 #: The spread of the products of two columns, with 1 for each of the columns.
@@ -73,6 +73,10 @@ def without_given(problem: Problem, *, centred: bool = False) -> Problem:
 
 def explained_by_given(problem: Problem) -> float:
     """The share of the variation of the target that given columns explain, on rows that were not used to learn it."""
+    return problem.once("explained by given", lambda: _explained(problem))
+
+
+def _explained(problem: Problem) -> float:
     rows = problem.tested.supervision.labelled
     scores = problem.tested.supervision.target_matrix(rows)
     regression = regression_of(problem, np.flatnonzero(rows), centred=False)
@@ -121,7 +125,7 @@ def _of_feature(problem: Problem, feature: int) -> tuple[Floats, Floats]:
 def _curve(column: Floats) -> Floats:
     """A column of numbers as cubic splines with knots at its quantiles; of a few numbers, as categories."""
     values = np.unique(column)
-    if len(values) <= _FEW_NUMBERS:
+    if len(values) <= FEW_NUMBERS:
         return np.asarray(column[:, None] == values, dtype=np.float64)
     low, high = values[0], values[-1]
     column = (column - low) / (high - low) if np.isfinite(high - low) else column / max(abs(low), abs(high))

@@ -427,7 +427,7 @@ def evaluate_problem(
         problem.sample_weight,
         problem.groups,
         n_features=problem.n_features,
-        fit=lambda selector, rows: clone(selector).fit_problem(problem.rows(rows)),
+        fit=lambda selector, rows: clone(selector).fit_problem(replace(problem.rows(rows), is_resample=True)),
         part=lambda rows, features: problem.table[np.ix_(rows, problem.columns_of(features))],
         given=problem.given_features,
         checks=_with_belief(problem),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from numbers import Integral
 from typing import Any
 
@@ -31,6 +32,8 @@ class Given:
     features: Codes
     #: The positions of those that are no columns of the table.
     beside: Codes
+    #: The categories of each of them; none for numbers.
+    levels: tuple[tuple[str, ...], ...] = ()
 
     def only(self, index: NDArray[Any]) -> Given | None:
         """The same among some features, which are numbered again; None if none of these is given."""
@@ -39,7 +42,8 @@ class Given:
             np.array([place[int(j)] for j in some if int(j) in place], dtype=np.int64)
             for some in (self.features, self.beside)
         )
-        return Given(features, beside) if len(features) else None
+        there = [int(j) in place for j in self.features]
+        return Given(features, beside, tuple(compress(self.levels, there))) if len(features) else None
 
 
 def with_given(table: ReadTable, given: Any) -> tuple[ReadTable, Given]:
@@ -75,7 +79,12 @@ def with_given(table: ReadTable, given: Any) -> tuple[ReadTable, Given]:
         raise InputError("given", "names all columns of the table", "leave at least one to be judged")
     for feature in checked[1].tolist():
         _require_usable(checked[0], feature)
-    return table, Given(features, beside)
+    return table, Given(features, beside, tuple(_levels(checked[0], feature) for feature in checked[1].tolist()))
+
+
+def with_column_beside(table: ReadTable, values: NDArray[np.float64], name: str) -> ReadTable:
+    """A table with one more column of numbers, which is no column of the user's table."""
+    return _joined(table, replace(read_any_table(values[:, None]), names=[name]))
 
 
 def given_positions(given: Any, n_rows: int, names: Any, n_columns: int) -> Codes:
@@ -148,7 +157,7 @@ def _part_of_a_feature(column: str) -> InputError:
 
 def _further(given: Any, n_rows: int) -> ReadTable:
     """Further columns, read as those of the table; columns without a name are called given_1, given_2, ..."""
-    if getattr(given, "ndim", 2) == 1:
+    if hasattr(given, "to_frame") and not hasattr(given, "columns"):
         given = given.to_frame()
     if number_of_rows(given) != n_rows:
         raise _other_rows(given, n_rows)
@@ -200,6 +209,12 @@ def _columns_of(table: ReadTable) -> Columns:
 
 def _n_features(table: ReadTable) -> int:
     return int(table.matrix.shape[1]) if table.columns is None else table.columns.n_features
+
+
+def _levels(table: ReadTable, feature: int) -> tuple[str, ...]:
+    """The categories of a column, in the order of their codes; none if it holds numbers."""
+    reading = None if table.columns is None else table.columns.reading_of(feature)
+    return () if reading is None else tuple(map(str, reading.levels))
 
 
 def _require_usable(table: ReadTable, feature: int) -> None:

@@ -377,7 +377,7 @@ def _fit_draw(
 
 def _fit_problem(selector: Any, problem: Problem, kind: str, rows: Rows | None, supervision: Supervision) -> Any:
     drawn = problem.with_supervision(supervision) if rows is None else problem.rows(rows)
-    return clone(selector).fit_problem(drawn)
+    return clone(selector).fit_problem(replace(drawn, is_resample=True))
 
 
 def _fit_arrays(selector: Any, X: Any, y: Any, kind: str, rows: Rows | None, drawn: Supervision) -> Any:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dubio.errors import InputError
-from dubio.findings import how_sure, not_told_yet, note_on_evaluation
+from dubio.findings import BEYOND, how_sure, not_told_yet, note_on_evaluation
 from dubio.target.label_values import CorrectedLabels
-from dubio.words import note, say, sentence
+from dubio.words import capital, note, say, sentence
 from dubio_app.command import output, trust, wording
 from dubio_app.command.applying import save_selection
 from dubio_app.command.options import Call
@@ -27,10 +27,10 @@ _NARROW = 80  # letters: on a terminal with fewer, some columns are left out
 #: What the columns of the table are called, if not by their own names.
 _LABELS = {"kept": "line", "qvalue": "q", "rank_low": "rank from", "rank_high": "to", "frequency": "kept in"}
 _LABELS |= {"q_truth": "q (truth)", "worst_case": "worst case", "fresh": "fresh samples"}
-_LABELS |= {"label": "meaning", "effect_of": "on", "effect_level": "category"}
+_LABELS |= {"label": "meaning", "effect_of": "on", "effect_level": "category", "adjusting": "related"}
 #: Columns that are only in CSV and JSON.
 _NOT_PRINTED = {"rank_median", "pvalue", "relevant", "sufficient", "kept", "tolerance_low", "tolerance_high"}
-_NOT_PRINTED |= {"p_truth", "effect_low", "effect_high", "difference"}
+_NOT_PRINTED |= {"p_truth", "effect_low", "effect_high", "difference", "pvalue_without"}
 
 
 def rank_table(call: Call) -> None:
@@ -144,7 +144,8 @@ def _print(run: Run) -> None:
         tell([*map(sentence, alerts), *evaluated, *notes] if call.csv else notes, quiet=call.quiet)
         return
     alpha = call.alpha if full.n_relevant is not None else None
-    sure: list[Any] = list(how_sure(full.without_handed_on(), alpha, run.stability))
+    sure: list[Any] = [*selector.findings_.beyond]
+    sure += list(how_sure(full.without_handed_on(), alpha, run.stability))
     close = getattr(selector, "at_the_line_", np.zeros(len(full.names), dtype=bool))
     sure += [note("at the line", names=full.names[close].tolist())] if close.any() else []
     sure += [*evaluated, *(say("alert", alert=line) for line in alerts)]
@@ -156,7 +157,8 @@ def _print(run: Run) -> None:
 def _how(run: Run) -> list[Any]:
     """How the answer was found, in sentences."""
     selector = run.selector
-    how: list[Any] = [selector.supervision_.describe(), note("by method", method=selector.method_), *selector.notes_]
+    how: list[Any] = [selector.supervision_.describe(), note("by method", method=selector.method_)]
+    how += [capital(one) for one in selector.findings_.notes if one.code not in BEYOND]
     ranking = selector.to_ranking()
     how += [note("related first" if ranking.about_truth is None else "truth first")] if ranking.n_relevant else []
     how += [] if run.tolerance is None else wording.tolerance_columns(run.tolerance)
@@ -177,6 +179,9 @@ def _content(run: Run, ranking: Any, rows: Rows) -> dict[str, Any]:
         "notes": run.notes,
         "features": rows,
     }
+    if ranking.given:
+        content |= {"given": list(ranking.given), "given_share": selector.given_share_}
+        content["effects_within"] = [one for within in selector.effects_within_ for one in within.record()]
     if run.stability is not None:
         content["stability"] = _agreement(run.stability)
     if run.corrected is not None:
@@ -212,7 +217,7 @@ def print_ranking(
     names = [name for name in names if not name.startswith("effect of ")]
     if "label" in names:
         names.insert(2, names.pop(names.index("label")))
-    left = ("feature", "label", "kept", "serves", "verdict", "direction", "effect_of", "effect_level")
+    left = ("feature", "label", "kept", "serves", "verdict", "direction", "effect_of", "effect_level", "adjusting")
     columns = [(_LABELS.get(name, name), "left" if name in left else "right") for name in names]
     shown = [[_shown(name, row, ranking) for name in names] for row in rows[:top]]
     caption = [note("more features", n=len(rows) - len(shown), total=len(rows))] if len(rows) > len(shown) else []

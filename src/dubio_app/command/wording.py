@@ -138,6 +138,8 @@ COMMAND: Phrases = {
     "leave it out if late": f"{PYTHON['leave it out if late']}, with --ignore {{columns}} or --drop-leaks",
     "leave out unless measured": f"{PYTHON['leave out unless measured']}, with --id {{columns}}",
     "group": "add --groups {columns} if they belong together",
+    "give": "add --given {columns}{too}",
+    "give order": "name a column that says so with --given",
     "name groups": "name the column that says which rows belong together with --groups",
     "order": "add --target-kind ordered, or --target-kind numbers,",
     "missing": "add --na {mark:g}",

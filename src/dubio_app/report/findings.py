@@ -17,7 +17,7 @@ from dubio.problem import Problem, read_problem
 from dubio.ranking import Ranking
 from dubio.table.matrix import column_names, is_dask
 from dubio.target.knowledge import Supervision
-from dubio.words import say
+from dubio.words import Note, say
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,10 @@ class Findings:
     fingerprints: Any = None
     corrected: Any = None
     evaluation: Any = None
+    #: The effects of related features within the levels of given categories.
+    within: Sequence[Any] = ()
+    #: Notes on given columns (:attr:`dubio.findings.Findings.beyond`).
+    beyond: Sequence[Note] = ()
     model: str = "the model"
     table_name: str = "the table"
     target_name: str = "the target"
@@ -190,6 +194,8 @@ def gather_problem(selector: Any, problem: Problem, *, ranking: Ranking | None =
         "path": subset_path(selector) if tested and not ranking.nothing_stands_out else None,
         "alpha": float(getattr(selector, "alpha", 0.05)) if tested else None,
         "alerts": [alert.record() for alert in getattr(selector, "alerts_", ()) if not alert.asks_nothing],
+        "beyond": selector.findings_.beyond if hasattr(selector, "findings_") else (),
+        "within": getattr(selector, "effects_within_", ()),
         "asked": name if name == "the target" else quoted(name),
     }
     return Findings(ranking, problem, **{**facts, **more})

@@ -13,7 +13,7 @@ from dubio import charts, feature_charts
 from dubio.charts import Chart
 from dubio.doubt.audit_record import LabelAudit
 from dubio.doubt.votes import VoteAudit
-from dubio.errors import how_rows_count
+from dubio.errors import all_of, how_rows_count, quoted
 from dubio.findings import how_sure, note_on_evaluation
 from dubio.scores.consensus import likenesses
 from dubio.table.scaling import fill_missing, standardize
@@ -29,6 +29,7 @@ from dubio_app.report.svg import figure
 _CHIPS, _BARS, _DRAWN, _HEAT, _CLASSES = 40, 30, 6, 20, 30
 _NEAR, _PAIRS = 0.7, 10  # features with at least this correlation are called alike; most pairs of them
 _SMALLEST_SHARE = 0.0005  # smaller ones are shown as 0
+_LEVELS = 8  # levels of a given category in a table
 _SHOWN = 12  # annotators, classes of a confusion, and features that mark who labelled
 
 #: A part of a section; the template knows it by its key ("text", "items", "figure", "table" and others).
@@ -50,12 +51,13 @@ def _answer(findings: Findings) -> dict[str, Any]:
     """The first section: the question, the answer, how sure it is, and what it does not say."""
     say, kept, enough, known = findings.say, findings.kept, findings.n_enough, findings.supervision
     question = "question of pairs" if known.has_pairs and not known.n_labelled else known.question
+    question = "question given" if findings.ranking.given else question
     question = "question of labels" if findings.about_labels else question
     about_audit = findings.about_labels and findings.audit is not None
     headline = findings.ranking.headline(about=findings.asked)
     return {
         "title": say("title of labels" if findings.about_labels else "title", target=findings.target_name),
-        "question": say(question),
+        "question": say(question, given=all_of(map(quoted, findings.ranking.given))),
         "answer": sentence(findings.audit.headline()) if about_audit else headline,
         "kept": [(name, 0 < enough <= place) for place, name in enumerate(kept[:_CHIPS])],
         "more": max(0, len(kept) - _CHIPS),
@@ -70,6 +72,7 @@ def _answer(findings: Findings) -> dict[str, Any]:
 
 def _surety(findings: Findings) -> Iterator[str]:
     """How sure the answer is, and one sentence about the labels unless they are the answer."""
+    yield from map(sentence, findings.beyond)
     yield from map(sentence, how_sure(findings.ranking, findings.alpha, findings.stability))
     if findings.audit is not None and not findings.about_labels:
         yield sentence(findings.audit.headline())
@@ -158,6 +161,31 @@ def _ranking(findings: Findings) -> Iterator[Part]:
         yield from ({"heading": say("beside chance")}, {"text": say("chance")}, chance) if chance["figure"] else ()
     yield _data_table("features", say("all features", count=ranking.n_ranked), table)
     yield {"terms": [(one["label"], one["hint"]) for one in table["columns"] if one["hint"]]}
+
+
+def _beyond(findings: Findings) -> Iterator[Part]:
+    """What it changes that columns are given, and the effects within the levels of those that are categories."""
+    ranking = findings.ranking
+    if "adjusting" in ranking.extras:
+        yield {"text": findings.say("beyond")}
+        yield _figure(charts.adjusting_chart(ranking, findings.order[ranking.n_given :][:_BARS]))
+    for within in findings.within:
+        enough = [level for level, n in enumerate(within.n_rows.tolist()) if n >= _fewest(findings)][:_LEVELS]
+        head = ["feature", *(f"{within.levels[k]} ({within.n_rows[k]})" for k in enough), "q-value"]
+        rows = []
+        for j, name in enumerate(within.features[:_BARS]):
+            cells = [
+                _effect_cell(findings, *(ends[k, j] for ends in (within.effect, within.low, within.high)))
+                for k in enough
+            ]
+            rows.append((name, *cells, f"{within.qvalue[j]:.2g}" if np.isfinite(within.qvalue[j]) else "–"))
+        yield _table(findings.say("effects within", given=within.given), rows, head)
+
+
+def _effect_cell(findings: Findings, effect: float, low: float, high: float) -> str:
+    if high - low >= 1.0:
+        return findings.say("too few rows")
+    return findings.say("ends of effect", effect=100 * effect, low=100 * low, high=100 * high)
 
 
 def _size(findings: Findings) -> Iterator[Part]:
@@ -363,6 +391,7 @@ _MADE = (
     _changes,
     _people,
     _ranking,
+    _beyond,
     _size,
     _evaluation,
     _drawn,
