@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 
 import dubio
 from dubio import FeatureSelector, InputError, label_tolerance, select_features, stability
+from dubio.evidence.effects import effects_of, effects_within
 from dubio.evidence.evidence import Evidence, varying_parts
 from dubio.evidence.relations import linear_pvalues
 from dubio.evidence.relevance import relevance_of
@@ -64,6 +70,143 @@ def test_given_columns_come_first_are_kept_and_are_not_tested(table, fitted):
     assert ranking.headline() == "Beyond 'site' and 'age', 1 of 8 columns is related to the target: marker."
     assert "Given are 'site' and 'age'" in fitted.explanation_ and "Kept 1 of 8" in fitted.explanation_
     assert 0.1 < fitted.given_share_ < 0.6
+
+
+def test_what_adjusting_changed(table, fitted):
+    """Per column: p-values with and without the given columns, and whether it is related both ways."""
+    X, y = table
+    columns = fitted.to_ranking().to_frame().set_index("feature")
+    alone = relevance_of(read_problem(X.drop(columns=["age", "site"]), y))
+    np.testing.assert_allclose(columns.loc[list(X)[:8], "pvalue_without"], alone.pvalues)
+    assert columns.loc[["age", "site"], "pvalue_without"].isna().all()
+    words = columns["adjusting"]
+    assert words["marker"] == "with and without" and (words[[f"c{j}" for j in range(5)]] == "only without").all()
+    assert (words[["age", "site", "n0", "n1"]] == "").all()
+    assert "5 columns are related to the target only while nothing is given: 'c0', " in fitted.explanation_
+
+
+def test_a_column_that_is_hidden_by_what_is_given():
+    """Its own relation to the target and that through the age are opposite: it shows only once the age is given."""
+    rng = np.random.default_rng(0)
+    age = rng.normal(size=200)
+    X = pd.DataFrame({"hidden": rng.normal(size=200), "noise": rng.normal(size=200)})
+    y = age + X["hidden"] + 0.3 * rng.normal(size=200)
+    X["hidden"] -= age
+    selector = FeatureSelector("linear_search", n_features_to_select="relevant")
+    ranking = selector.fit(X, y, given=age[:, None]).to_ranking()
+    assert ranking.extras["adjusting"].tolist() == ["only with", ""]
+    assert "1 column is related to the target only once 'given_1' is given: 'hidden'" in selector.explanation_
+
+
+def test_effects_within_each_level():
+    rng = np.random.default_rng(1)
+    site, y = rng.integers(3, size=400), rng.integers(2, size=400)
+    X = pd.DataFrame({"same": 1.0 * y, "differs": np.where(site == 0, 1.5, 0.0) * y}) + rng.normal(size=(400, 2))
+    given = pd.Series(np.array(["north", "south", "east"])[site], name="site")
+    selector = FeatureSelector("linear_search", n_features_to_select="relevant").fit(X, y, given=given)
+    (within,) = selector.effects_within_
+    assert (within.given, within.levels) == ("site", ("east", "north", "south"))
+    assert sorted(within.features) == ["differs", "same"]
+    assert dict(zip(within.features, within.differs.tolist(), strict=True)) == {"same": False, "differs": True}
+    assert "The effect of 'differs' differs between the levels of 'site'" in selector.explanation_
+    np.testing.assert_array_equal(within.n_rows, np.bincount(site)[[2, 0, 1]])
+    problem = without_given(read_problem(X, y, given=given.to_frame(), any_type=True))
+    column, rows = list(X).index(within.features[0]), site == 2
+    case, control = (problem.X[rows & (y == k), column] for k in (1, 0))
+    share = (case[:, None] > control).mean() + 0.5 * (case[:, None] == control).mean()
+    assert within.effect[0, 0] == pytest.approx(share)
+    assert (within.low < within.effect).all() and (within.effect < within.high).all()
+    assert [one["levels"][1]["rows"] for one in within.record()] == [int((site == 0).sum())] * 2
+
+
+def test_effects_that_are_the_same_in_all_levels_seldom_differ():
+    pvalues = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        site, y = rng.integers(3, size=240), rng.normal(size=240)
+        X = y[:, None] * 0.5 + (site == 1)[:, None] + rng.normal(size=(240, 6))
+        problem = read_problem(X, y + (site == 0), given=site[:, None], target="numbers")
+        (within,) = effects_within(problem, effects_of(problem), np.arange(6))
+        pvalues.append(within.pvalue)
+    assert (np.concatenate(pvalues) < 0.05).mean() < 0.1
+
+
+def test_an_alert_names_what_to_give(table):
+    X, y = table
+    (alert,) = (one for one in FeatureSelector().fit(X, y).alerts_ if one.kind == "confounder")
+    assert alert.features == ("age",) and set(alert.facts["gone"]) == {f"c{j}" for j in range(5)}
+    assert "5 of 6 related columns are no longer related once 'age' is given" in str(alert)
+    assert "say given='age'" in alert.remedy and "only you can" in alert.remedy
+    cells = X.drop(columns="site").to_numpy(dtype=float)
+    assert not [one for one in FeatureSelector().fit(cells, y).alerts_ if one.kind == "confounder"]  # no name, no clue
+    given = FeatureSelector().fit(X, y, given="age")
+    assert not [one for one in given.alerts_ if one.kind == "confounder"]
+
+
+def test_the_order_of_the_rows_may_confound():
+    rng = np.random.default_rng(0)
+    drift = np.linspace(-2, 2, 300)
+    y = rng.random(300) < 1 / (1 + np.exp(-drift))
+    X = drift[:, None] * np.linspace(0.4, 1, 6) + rng.normal(size=(300, 6))
+    selector = FeatureSelector("linear_search", n_features_to_select="relevant")
+    (alert,) = selector.fit(X, y).alerts_
+    assert alert.kind == "confounder" and alert.features == () and len(alert.facts["gone"]) == 6
+    assert "once the order of the rows is given" in alert.sentence and "a batch or a date" in alert.remedy
+    by_class = np.argsort(y, kind="stable")
+    noisy = np.where(rng.random(300) < 0.2, ~y[by_class], y[by_class])
+    table = rng.normal(size=(300, 6)) + y[by_class][:, None]
+    assert selector.fit(table, noisy).alerts_ == ()  # the table is sorted by class
+    mixed = rng.permutation(300)
+    assert selector.fit(X[mixed], y[mixed]).alerts_ == ()
+
+
+@pytest.mark.parametrize("kind", ["nothing", "only the target", "only the columns", "a mark of the class"])
+def test_no_alert_where_nothing_confounds(kind):
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        site, n = rng.integers(3, size=240), 240
+        logit = 1.5 * (site - 1) if kind == "only the target" else np.zeros(n)
+        y = (rng.random(n) < 1 / (1 + np.exp(-logit))).astype(int)
+        X = pd.DataFrame(rng.normal(size=(n, 10)) + np.linspace(0, 1, 10) * y[:, None])
+        if kind == "only the columns":
+            X = X + np.linspace(1, 0, 10) * site[:, None]
+        if kind == "a mark of the class":
+            site = np.where(rng.random(n) < 0.6, y, site)
+        X = X.rename(columns=str).assign(site=np.array(list("abc"))[site])
+        selector = FeatureSelector("linear_search", n_features_to_select="relevant").fit(X, y)
+        assert not [one for one in selector.alerts_ if one.kind == "confounder"], seed
+
+
+def test_a_draw_is_not_explained(table):
+    """Resamples ask only what is kept: nothing else is computed for them."""
+    X, y = table
+    problem = FeatureSelector().read_problem(X, y, given="age")
+    drawn = FeatureSelector().fit_problem(replace(problem, is_resample=True))
+    assert "adjusting" not in drawn.to_ranking().extras and drawn.effects_within_ == ()
+
+
+@pytest.mark.parametrize("kind", ["nearly the target", "separates", "two together", "levels of one class"])
+def test_what_explains_everything_is_named(kind):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
+    number = X["a"] + rng.normal(size=200)
+    y, given = number, pd.DataFrame({"twin": number + 0.1 * rng.normal(size=200)})
+    if kind == "two together":
+        given = pd.DataFrame({"twin": X["b"] + rng.normal(size=200)}).assign(other=lambda t: number - t["twin"])
+    if kind in ("separates", "levels of one class"):
+        y = (number > 0).astype(int)
+        given = pd.DataFrame({"twin": 10 * y + rng.normal(size=200)})
+    selector = FeatureSelector("linear_search", n_features_to_select="relevant")
+    if kind == "levels of one class":
+        given = pd.DataFrame({"twin": [f"{'xz'[k]}{rng.integers(4)}" for k in y]})
+        with pytest.raises(InputError, match="given explains all of the target: 'twin'"):
+            selector.fit(X, y, given=given)
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dubio.InputWarning)
+        selector.fit(X, y, given=given)
+    (alert,) = (one for one in selector.alerts_ if one.kind == "explained")
+    assert alert.features == tuple(given) and "of the variation of the target" in alert.sentence
 
 
 def test_columns_beside_the_table_give_the_same_answer(table, fitted):
@@ -281,6 +424,10 @@ def test_given_needs_a_target_and_a_search(table):
         FeatureSelector(feature_groups={"both": ["n0", "n1"]}).fit(X, y, given="n0")
 
 
+def words_of_rank(path: Path) -> list[str]:
+    return ["rank", str(path), "-t", "dx", "-m", "linear_search", "--keep", "relevant", "--stability", "0"]
+
+
 def test_the_command(table, tmp_path, capsys):
     X, y = table
     path = tmp_path / "table.csv"
@@ -290,7 +437,23 @@ def test_the_command(table, tmp_path, capsys):
     assert run(words) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert "Beyond 'age' and 'site', 1 of 3 columns is related to 'dx': marker." in printed and "1 age given" in printed
-    assert "Beyond &#39;age&#39; and &#39;site&#39;" in page.read_text(encoding="utf-8")
+    shown = page.read_text(encoding="utf-8")
+    for words in (
+        "Beyond &#39;age&#39; and &#39;site&#39;, 1 of 3",
+        "What do the other columns of table.csv add to &#39;age&#39; and &#39;site&#39; about",
+        "p-values with and without the given columns",
+        "Effects within each level of &#39;site&#39;",
+    ):
+        assert words in shown, words
+    above, below = printed.split("rank feature line")
+    assert "alone explain" in above and "1 column is related to the target only while nothing is given: 'c4'" in above
+    assert "alone explain" not in below and "only without" in below
+    assert run([*words_of_rank(path), "--given", "site", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["given"] == ["site"] and 0 <= answer["given_share"] < 0.2
+    assert [len(one["levels"]) for one in answer["effects_within"]] == [3] * answer["n_relevant"]
+    assert run(words_of_rank(path)) == 0
+    assert "once 'age' is given" not in capsys.readouterr().out  # two columns are too few
     for given, message in (("dx", "--given names 'dx', which --target uses"), ("agee", "did you mean 'age'?")):
         assert run(["rank", str(path), "-t", "dx", "--given", given]) == 2
         assert message in capsys.readouterr().err

@@ -240,12 +240,30 @@ def one_real(name: str, seed: int) -> dict[str, float]:
 
 
 def one_silent(name: str, seed: int) -> dict[str, float]:
-    """A real table with a site or an age that has nothing to do with it: the alert must be silent."""
+    """A real table in which nothing confounds: a site or an age has nothing to do with it, or only with the columns, or
+    only with the target; or the rows are sorted by class, a fifth of which is then wrong."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        X, y, _, _ = real(name, seed, confounded=False)
-        alerts = dubio.FeatureSelector("linear_search", n_features_to_select="relevant").fit(X, y).alerts_
-    return {"alert": any(one.kind == "confounder" for one in alerts)}
+        X, y, column, _ = real(name, seed, confounded=False)
+        found = {"nothing": X, "columns alone": X.copy(), "target alone": X.copy()}
+        rng, own = np.random.default_rng([seed, 37]), [one for one in X if one != column]
+        number = np.unique(X[column], return_inverse=True)[1].astype(float)
+        number = (number - number.mean()) / number.std()
+        half = rng.permutation(own)[: len(own) // 2]
+        found["columns alone"][half] += rng.uniform(0.5, 1.2, len(half)) * number[:, None]
+        moved = number + 1.5 * y
+        sites = pd.cut(moved, 3, labels=["site0", "site1", "site2"]).astype(str)
+        found["target alone"][column] = moved if column == "age" else sites
+        order = np.argsort(y, kind="stable")
+        found["sorted by class"] = X.iloc[order].reset_index(drop=True)
+        labels = dict.fromkeys(found, y)
+        labels["sorted by class"] = np.where(rng.random(len(y)) < 0.2, 1 - y[order], y[order])
+        return {kind: float(_fires(table, labels[kind])) for kind, table in found.items()}
+
+
+def _fires(X: pd.DataFrame, y: Any) -> bool:
+    alerts = dubio.FeatureSelector("linear_search", n_features_to_select="relevant").fit(X, y).alerts_
+    return any(one.kind == "confounder" for one in alerts)
 
 
 def one_time(n: int, d: int, n_given: int, seed: int) -> dict[str, float]:
