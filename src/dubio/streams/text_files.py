@@ -392,6 +392,13 @@ _EASTERN = re.compile(
 )
 
 
+#: Letters of Russian and Greek, the most frequent ones first; and how likely the letters of a text are on average.
+_FREQUENT = {"cp1251": "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёіїєў", "cp1253": "αοιετσνηυρπκμλςίωάδγέήόθχφύβξώζψϊϋΐΰ"}
+_LIKELY = -3.3
+#: Kana and Chinese characters, and the signs between them.
+_EAST_ASIAN = re.compile("[\u3000-\u30ff\u4e00-\u9fff\uff01-\uff5e]+")
+
+
 def _not_utf8(path: str, content: bytes | None, notes: list[str]) -> str:
     """The encoding of a file that is not UTF-8, with a note that shows what was read."""
     part = next((part for part in _parts(path, content) if not part.isascii()), b"")
@@ -412,6 +419,10 @@ def _likely_encoding(part: bytes) -> str:
     foreign = sum(2 * sum(byte > 0x7F for byte in word) > len(word) for word in words[:1000])
     accented = sum(not word.isascii() for word in words[:1000])
     if 2 * foreign > accented:
+        if (alphabet := _alphabet_of(part)) is not None:
+            return alphabet
+        if _decodes(part, "cp932") and _EAST_ASIAN.fullmatch(re.sub(r"[\x00-\x7f]", "", part.decode("cp932"))):
+            return "cp932"
         with suppress(ImportError):
             from charset_normalizer import from_bytes
 
@@ -420,6 +431,19 @@ def _likely_encoding(part: bytes) -> str:
             if best is not None:
                 return str(best.encoding)
     return "cp1250" if _EASTERN.search(part) and _decodes(part, "cp1250") else "cp1252"
+
+
+def _alphabet_of(part: bytes) -> str | None:
+    """The Cyrillic or Greek encoding in which letters occur about as often as they do in these languages; else None."""
+    likely = {}
+    for encoding, letters in _FREQUENT.items():
+        if not _decodes(part, encoding):
+            continue
+        text = [letter for letter in part[:_SAMPLE_BYTES].decode(encoding, "ignore") if letter > "\x7f"]
+        places = [letters.find(letter.casefold()) for letter in text]  # the n-th letter is about as frequent as 1 / n
+        likely[encoding] = sum(-np.log(place + 3) if place >= 0 else -8.0 for place in places) / max(1, len(places))
+    best = max(likely, key=likely.__getitem__, default=None)
+    return best if best is not None and likely[best] > _LIKELY else None
 
 
 def _decodes(part: bytes, encoding: str) -> bool:
