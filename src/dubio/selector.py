@@ -424,7 +424,7 @@ class FeatureSelector(Selector):
             untested = f"by {method.name}"
         if untested:
             remedy = "give a dense table, n_features_to_select='auto', and another method if you named one"
-            raise InputError("checked", f"cannot be used: features are not tested {untested}", remedy)
+            raise InputError("checked", f"cannot be used: features are not tested {untested}", remedy, code="untested")
         options = ExpertOptions(random_state=self._seed, n_jobs=self.n_jobs)
         belief = believe(problem, "experts", True, options).supervision
         return problem.with_checks(replace(problem.checks, belief=belief))

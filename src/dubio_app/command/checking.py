@@ -39,7 +39,10 @@ def check_table(call: Call) -> None:
         known = read_supervision(
             question.y, len(question.table), target=question.kind, missing_label=question.missing_label
         )
-        known.read_truth(np.full(known.n_rows, None, dtype=object))  # some kinds cannot be checked
+        try:
+            known.read_truth(np.full(known.n_rows, None, dtype=object))
+        except InputError as error:  # a kind that cannot be checked
+            raise InputError("target", error.found, error.remedy) from None
         groups = read_groups(question.fit.get("groups"), known.n_rows)
         before = join_checks(list(call.checked), known.n_rows, question.row_names) if call.checked else None
         path = call.draw or (os.path.splitext(call.page)[0] + ".csv" if call.page else _DRAW)
