@@ -90,4 +90,4 @@ plt.xlabel("evidence of a relation: -log10 of the q-value")
 plt.legend()
 plt.tight_layout()
 plt.show()
-# sphinx_gallery_alt = "Two bars per column. The age of the scanner has a long bar for the label and none for the truth."
+# sphinx_gallery_alt = "Two bars per column. The scanner's age has a long bar for the label and none for the truth."
