@@ -11,6 +11,7 @@ import statistics
 from statistics import NormalDist
 
 import numpy as np
+from scipy import stats
 from scipy.special import digamma, gammaln
 from scipy.stats import f as f_law
 
@@ -1327,3 +1328,26 @@ def jackknife_error(x, low, high):
         without.append(concordance([x[j] for j in rest], [low[j] for j in rest], [high[j] for j in rest]))
     mean = sum(without) / n
     return math.sqrt((n - 1) / n * sum((one - mean) ** 2 for one in without))
+
+
+def gains(columns, target, folds):
+    """What a regression on some columns predicts of a target on held-out rows, as a share of its sum of squares."""
+    ridge, left = 1e-3 * len(columns), 0.0
+    for fold in np.unique(folds):
+        learned, asked = folds != fold, folds == fold
+        A = columns[learned].T @ columns[learned] + ridge * np.eye(columns.shape[1])
+        slopes = np.linalg.solve(A, columns[learned].T @ target[learned])
+        left += ((target[asked] - columns[asked] @ slopes) ** 2).sum()
+    return 1.0 - left / (target**2).sum()
+
+
+def partial_f_test(column, target, others):
+    """The p-value of a column in a regression of the target on it and on others, with a constant."""
+    Z = np.column_stack([np.ones(len(column)), others])
+
+    def left(table):
+        return float(((target - table @ np.linalg.lstsq(table, target, rcond=None)[0]) ** 2).sum())
+
+    short, long = left(Z), left(np.column_stack([Z, column]))
+    freedom = len(column) - Z.shape[1] - 1
+    return float(stats.f.sf((short - long) / (long / freedom), 1, freedom))

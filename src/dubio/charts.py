@@ -354,7 +354,10 @@ def size_curve(selector: Any) -> Curve:
 
 def subset_path(selector: Any) -> Curve | None:
     """The criterion of a search for each subset size; None for a method that ranks features one by one."""
-    inner = getattr(selector, "selector_", selector)
+    inner, ranking = getattr(selector, "selector_", selector), selector.to_ranking()
+    if ranking.losses is not None and len(ranking.losses):  # of the first features of the ranking
+        enough, sizes = ranking.n_sufficient or 0, np.arange(1, len(ranking.losses) + 1)
+        return Curve(sizes, ranking.losses, enough, "loss of the nearest neighbours (low is good)")
     for attribute in ("values_", "dependencies_"):
         values = getattr(inner, attribute, None)
         if not hasattr(inner, "subsets_") or values is None or len(values) == 0:
@@ -363,7 +366,6 @@ def subset_path(selector: Any) -> Curve | None:
             values = dict(zip(sorted(inner.subsets_), values, strict=False))
         sizes = np.asarray(sorted(values), dtype=np.int64)
         heights = np.asarray([values[size] for size in sizes.tolist()], dtype=np.float64)
-        ranking = selector.to_ranking()
         enough = ranking.n_sufficient
         chosen = len(ranking.given) + enough if enough else int(inner.n_features_)
         return Curve(sizes, heights, chosen, getattr(inner, "_criterion", "criterion"))

@@ -163,7 +163,8 @@ class Findings:
             return paragraph(told)
         told += [note("kept", kept=ranking.n_kept, total=ranking.n_ranked - ranking.n_given, reason=ranking.reason)]
         if 0 < enough < (ranking.n_relevant or 0):
-            told += [note("sufficient", n=enough, names=ranking.names[ranking.best_first[:enough]].tolist())]
+            code = "sufficient" if ranking.losses is None else "sufficient judged"
+            told += [note(code, n=enough, names=ranking.names[ranking.best_first[:enough]].tolist())]
         return paragraph(told)
 
 
@@ -206,7 +207,8 @@ def how_sure(ranking: Ranking, alpha: float | None, stability: Any = None) -> It
     if ranking.nothing_stands_out:
         yield note("handed on")
     else:
-        yield note("untested") if alpha is None else note("tested", alpha=100 * alpha)
+        yield note("untested") if alpha is None else _tested(ranking, alpha)
+        yield from _on_families(ranking)
     if stability is None:
         return
     facts = {"resampled": say(f"resampled {stability.resample}"), "draws": len(stability.rankings)}
@@ -223,6 +225,26 @@ def how_sure(ranking: Ranking, alpha: float | None, stability: Any = None) -> It
         often = stability.frequency if stability.forecast is None else stability.forecast.frequency
         if (few := ranking.support & (often < 0.5)).any():
             yield note("unstable features", names=ranking.names[few].tolist())
+
+
+def _tested(ranking: Ranking, alpha: float) -> Note:
+    """How many related features may be there by chance."""
+    if ranking.most_by_chance is None or not ranking.n_relevant:
+        return note("tested", alpha=100 * alpha)
+    return note("tested here", alpha=100 * alpha, most=ranking.most_by_chance, n=ranking.n_relevant)
+
+
+def _on_families(ranking: Ranking) -> Iterator[Note]:
+    """How many families the related features are, and which of them add something beyond all others."""
+    heads = [int(members[0]) for members in ranking.families]
+    if len(heads) < 2:
+        return
+    said = [str(ranking.extras["beyond"][head]) for head in heads]
+    names = [ranking.names[head] for head, one in zip(heads, said, strict=True) if one == "adds"]
+    adding = say("families add", adds=len(names), names=names) if names else say("no family adds")
+    yield note("families", related=ranking.n_relevant, n=len(heads), adding=adding)
+    if weak := said.count("weak test"):
+        yield note("weak families", weak=weak)
 
 
 def note_on_evaluation(evaluation: Any, model: str, chosen: str = "selected") -> Note:

@@ -56,6 +56,10 @@ class Ranking:
         Whether the scores only say where a search found the features: they are not shown to people.
     suspected : tuple of str
         Features that may be the target in disguise.
+    losses : array or None
+        The mean loss of nearest neighbours with the first 1, 2, ... related features, if it was compared.
+    most_by_chance : int or None
+        The most related features that are there by chance, in 95 % of permutations of the target.
 
     Examples
     --------
@@ -83,6 +87,8 @@ class Ranking:
     about: str = "the target"
     scores_are_places: bool = False
     suspected: tuple[str, ...] = ()
+    losses: NDArray[np.float64] | None = None
+    most_by_chance: int | None = None
 
     @classmethod
     def from_scores(
@@ -126,6 +132,12 @@ class Ranking:
     def is_related(self) -> NDArray[np.bool_]:
         """Which features are related to the target, if features were tested."""
         return (self.ranking > self.n_given) & (self.ranking <= self.n_given + (self.n_relevant or 0))
+
+    @property
+    def families(self) -> list[NDArray[np.int64]]:
+        """The members of each family, best first, the family with the best feature first; none if none are known."""
+        number = self.extras.get("family", np.zeros(len(self.names)))[self.order]
+        return [self.order[number == one] for one in dict.fromkeys(number[number > 0].tolist())]
 
     @property
     def nothing_stands_out(self) -> bool:
@@ -225,7 +237,7 @@ class Ranking:
         if self.nothing_stands_out:
             return say(f"headline nothing{beyond}", **facts)
         kept, enough, related = self.n_kept, self.n_sufficient, self.n_relevant
-        facts |= {"n": kept, "related": related, "names": listed(self.names[self.best_first[:kept]], most)}
+        facts |= {"n": kept, "related": related, "names": listed(self._told(kept), most)}
         if related is None or kept not in (related, enough):
             return say(f"headline kept{beyond}", **facts)
         if kept < related:
@@ -235,6 +247,13 @@ class Ranking:
             return text
         first = say(f"headline {'first one' if enough == 1 else 'first'}", **(facts | {"n": enough}))
         return f"{text} {first}"
+
+    def _told(self, kept: int) -> NDArray[Any]:
+        """The names of the kept features; of a spectrum of which all that is related is kept, its regions."""
+        first = self.best_first[:kept]
+        if "region" not in self.extras or kept != self.n_relevant:
+            return self.names[first]
+        return np.array(list(dict.fromkeys(self.extras["region"][first].tolist())), dtype=object)
 
     def to_frame(self) -> Any:
         """The ranking as a pandas frame, best first (needs pandas)."""

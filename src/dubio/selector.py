@@ -20,7 +20,7 @@ from dubio.checks import NOT_NEGATIVE, Interval, NeighborsCut
 from dubio.doubt.belief import believe
 from dubio.doubt.experts import ExpertOptions
 from dubio.errors import InputError, all_of, quoted
-from dubio.evidence.effects import Effects, EffectsWithin, effects_of, effects_within
+from dubio.evidence.effects import Effects, EffectsWithin, effects_of, effects_within, wrong_labels
 from dubio.evidence.evidence import notes_on_groups
 from dubio.evidence.relevance import needed_alone, tests_without_given
 from dubio.evidence.residuals import explained_by_given
@@ -332,6 +332,11 @@ class FeatureSelector(Selector):
         ranking = self._without_repeats(problem, selector.to_ranking())
         effects = effects_of(drawn, self.n_jobs)
         ranking = ranking if effects is None else ranking.with_columns(effects.columns())
+        wrong = wrong_labels(drawn)
+        if effects is not None and wrong is not None:
+            right = effects.corrected(*wrong)
+            names = ("effect_corrected", "effect_corrected_low", "effect_corrected_high")
+            ranking = ranking.with_columns(dict(zip(names, (right.effect, right.low, right.high), strict=True)))
         ranking, within, more = self._beyond(problem, drawn, ranking, effects)
         alerts = (*alerts, *more)
         ranking = ranking.only_first(whole.n_own)
@@ -342,6 +347,7 @@ class FeatureSelector(Selector):
         facts: dict[str, Any] = {"supervision": supervision, "ranking": ranking}
         facts |= {"method": method.name, "does": method.does, "because": because, "redundancy": self.redundancy}
         notes = (*self._notes_on(whole, problem, selector), *_notes_beyond(ranking, within))
+        notes += () if wrong is None else (note("effects corrected", first=100 * wrong[0], second=100 * wrong[1]),)
         if effects is not None and ranking.nothing_stands_out:
             level = needed_alone(self.alpha, int(problem.is_judged.sum()))
             notes = (*notes, note("would be found", percent=100 * effects.smallest_found(level)))

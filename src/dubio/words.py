@@ -238,6 +238,8 @@ SENTENCES: dict[str, str] = {
     "at the line": "at the line, where other random draws might decide otherwise: {names}",
     "kept": "kept {kept} of {total}: {reason}",
     "sufficient": "of these, {n} {n:predicts|predict} the target as well as all of them: {names}",
+    "sufficient judged": "of these, {n} {n:predicts|predict} the target as well as all of them (the best of nearest "
+    "neighbours, a linear model and trees): {names}",
     "nothing kept": "nothing is kept; {feature} is handed on so that pipelines run",
     "moved down": "features that resemble better ones were moved down (redundancy weight {weight:g})",
     "left out": "{ranked} of {total} columns were ranked; left out: {columns}",
@@ -254,6 +256,14 @@ SENTENCES: dict[str, str] = {
     "would be found": "with these rows, a feature with a concordance of {percent:.0f} % (50 % is nothing) would have "
     "been found in 4 of 5 such tables",
     "headline suspected": "Look at {shown} first: {suspected:it|each} may be the target in disguise.",
+    "effects corrected": "corrected effects are those without wrong labels, which are {first:.0f} and {second:.0f} % "
+    "of the labels of the two classes by the checked rows; they hold if these errors do not depend on the column",
+    "families": "the {related} related columns are {n} families: columns of a family can stand in for each other. "
+    "{adding}",
+    "no family adds": "None of them was shown to add something beyond all others",
+    "families add": "{adds} of them {adds:adds|add} something beyond all others ({names})",
+    "weak families": "of {weak} {weak:family|families} little is left beyond the others, so the test of what "
+    "{weak:it adds|they add} is weak",
     "headline given": "Beyond {given}, {n} of {total} columns {n:is|are} related to {about}: {names}.",
     "headline sufficient given": "Beyond {given}, {n} of {total} columns {n:is|are} kept: {names}. {n:It predicts|They "
     "predict} {about} as well as all {related} that are related to it.",
@@ -387,6 +397,7 @@ SENTENCES: dict[str, str] = {
     "heading changes": "Effect of the corrections",
     "heading ranking": "Ranking",
     "heading beyond": "Beyond the given columns",
+    "heading families": "Families",
     "heading size": "Number of features",
     "heading evaluation": "Value for prediction",
     "heading drawn": "Top features",
@@ -416,6 +427,9 @@ SENTENCES: dict[str, str] = {
     "untested": "the features were not tested",
     "tested": "each feature was tested against chance, alone and together with others; about {alpha:g} % of the "
     "related features may be there by chance",
+    "tested here": "each feature was tested against chance, alone and together with others; on average over tables, "
+    "about {alpha:g} % of the related features may be there by chance. In this table, at most {most} of {n} "
+    "{most:is|are} (a bound that holds in 95 of 100 tables)",
     "all kept": "when the data are resampled, only the order can change: every feature is kept",
     "never kept": "when {resampled} {draws} times, nothing was kept",
     "sometimes kept": "when {resampled} {draws} times, a feature was kept in {some} of them",
@@ -469,12 +483,27 @@ SENTENCES: dict[str, str] = {
     "line is its 95 % interval.",
     "all features": "All {count:,} features",
     "legend": "What the columns mean",
+    "family": "{head}{others}: q = {qvalue:.2g}; {beyond}",
+    "family others": " and {n} {n:other|others}",
+    "family region": " ({region})",
+    "family adds": "adds something beyond all others (q = {qvalue:.2g})",
+    "family not shown": "not shown to add anything beyond all others (q = {qvalue:.2g})",
+    "family weak test": "little is left of it beyond the others, so the test of what it adds is weak "
+    "(q = {qvalue:.2g})",
+    "family members": "Columns of the family of {head}",
+    "families open": "Columns of a family can stand in for each other: given one of them, another adds less than a "
+    "fifth of what it predicts alone. Each family has one q-value, and one for what it adds to the columns of all "
+    "others. A line opens to show the columns.",
+    "more families": "{n} more {n:family|families} in the table of all features.",
     "no size": "No feature reaches the line, which is at half of alpha so that noise is rarely called a finding.",
     "size": "The related features are those whose q-value lies below the line. If more were taken, too many of them "
     "would be false discoveries.",
     "related mark": "{count} related",
     "kept mark": "{count} kept",
     "path": "The search looked at sets of features: beyond the mark, a larger set is not measurably better.",
+    "path of the ranking": "The curve is the loss of nearest neighbours with the first features of the ranking. From "
+    "the mark on, a longer list is not measurably better, for them or for the best of nearest neighbours, a linear "
+    "model and trees.",
     "enough": "{count} are enough",
     "one enough": "1 is enough",
     "beyond": "Each column has two dots: its p-value with the given columns (dark if it is then related to {asked}) "
@@ -720,6 +749,14 @@ COLUMNS: dict[str, tuple[str, str]] = {
         "shares); for numbers the slope per unit, for ordered classes the step from one to the next, for times the "
         "ratio of hazards per standard deviation",
     ),
+    "effect_corrected": ("corrected effect", "the effect without wrong labels, by the checked rows"),
+    "effect_corrected_low": ("corrected from", "low end of its 95 % interval"),
+    "effect_corrected_high": ("corrected to", "high end of its 95 % interval"),
+    "family": ("family", "features with the same number can stand in for each other; 0: not related"),
+    "region": ("region", "the family as a region of the spectrum"),
+    "family_qvalue": ("q (family)", "share of false discoveries among families"),
+    "beyond_qvalue": ("q (beyond)", "the same for what its family adds beyond all others"),
+    "beyond": ("beyond", "whether its family was shown to add something beyond all others"),
     "effect_of": ("effect on", "the class or target on which the feature acts most"),
     "effect_level": ("category", "the category, or the column of a group, that acts most"),
     "serves": ("serves", "the targets that it is related to; ?: it is not clear which"),

@@ -16,7 +16,9 @@ from sklearn.utils import check_random_state
 
 from dubio._sklearn import grow_random_trees
 from dubio.errors import InputError
+from dubio.evidence.relevance import RowLosses, by_unit, goals_to_judge, rows_to_judge
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
+from dubio.problem import Problem
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -107,6 +109,28 @@ def judge_by_trees(
     total[rows] /= n_rounds
     total[unknown] /= n_rounds * n_parts
     return np.asarray(total)
+
+
+def tree_errors_of(problem: Problem, n_jobs: int | None = None) -> RowLosses:
+    """The squared error of trees that have not seen the row, for a list of features."""
+    problem, columns = rows_to_judge(problem)
+    goals, every = goals_to_judge(problem), np.ones(problem.n_rows, dtype=bool)
+    facts: Any = {"known": every, "learned": every, "groups": problem.groups, "weights": problem.uneven_weights}
+
+    def losses(features: Codes) -> Floats:
+        table, total = columns[:, problem.columns_of(np.sort(features))], np.zeros(problem.n_rows)
+        for goal in goals:
+            options: Any = {"random_state": np.random.RandomState(0), "n_jobs": n_jobs, **facts}
+            if goal.shape[1] == 1:
+                missed = goal - judge_by_trees(table, goal[:, 0], 0, **options)
+            else:  # the likeliest class
+                present, codes = np.unique(goal.argmax(axis=1), return_inverse=True)
+                missed = goal.copy()
+                missed[:, present] -= goal.sum(axis=1).mean() * judge_by_trees(table, codes, len(present), **options)
+            total += (missed**2).sum(axis=1)
+        return by_unit(problem, total)
+
+    return losses
 
 
 def _predicted(

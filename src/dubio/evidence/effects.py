@@ -50,6 +50,8 @@ CONFIDENCE = 0.95
 _LEAST_ERROR = 0.25
 #: Fewest rows, or groups, that must carry the pairs: with fewer, no interval is known. A class of two rows has about 8.
 _FEWEST_UNITS = 10.0
+#: Largest sum of the two shares of wrong labels with which effects are corrected.
+_MOST_WRONG = 0.9
 
 
 class Concordance(NamedTuple):
@@ -135,18 +137,22 @@ class Effects:
         columns |= {"effect_level": self.level} if any(self.level) else {}
         return columns | {f"effect of {name}": values for name, values in self.each.items() if len(self.each) > 1}
 
-    def corrected(self, wrong_0: float, wrong_1: float) -> Effects:
+    def corrected(self, wrong_0: float, wrong_1: float, error: float = 0.0) -> Effects:
         r"""The effects without label errors that do not depend on the features, of two classes.
 
         With the shares :math:`e_0` and :math:`e_1` of wrong labels among the rows that are *labelled* with the first
-        and with the second class, it is :math:`(c - 1/2) / (1 - e_0 - e_1) + 1/2`.
+        and with the second class, it is :math:`(c - 1/2) / (1 - e_0 - e_1) + 1/2`. The standard ``error`` of
+        :math:`e_0 + e_1` widens the interval.
         """
         share = 1.0 - wrong_0 - wrong_1
         if not share > 0:
             wrong = f"and wrong_1 are {wrong_0:g} and {wrong_1:g}: with this many errors labels say nothing"
             raise InputError("wrong_0", wrong, "their sum must be below 1")
         names = ("effect", "low", "high")
-        ends = {name: np.clip((getattr(self, name) - 0.5) / share + 0.5, 0.0, 1.0) for name in names}
+        effect, low, high = ((getattr(self, name) - 0.5) / share + 0.5 for name in names)
+        moved = stats.norm.isf(0.5 * (1.0 - CONFIDENCE)) * (effect - 0.5) * error / share
+        low, high = effect - np.hypot(effect - low, moved), effect + np.hypot(high - effect, moved)
+        ends = {name: np.clip(one, 0.0, 1.0) for name, one in zip(names, (effect, low, high), strict=True)}
         return replace(self, **ends, errors=self.errors / share, each={})
 
     def smallest_found(self, level: float, power: float = 0.8) -> float:
@@ -156,6 +162,42 @@ class Effects:
             return 1.0
         reach = stats.norm.isf(0.5 * level) + stats.norm.ppf(power)
         return float(min(1.0, 0.5 + reach * np.median(known)))
+
+
+class WrongLabels(NamedTuple):
+    """Shares of wrong labels among the rows labelled with each of two classes, and the error of their sum."""
+
+    wrong_0: float
+    wrong_1: float
+    error: float
+
+
+#: Fewest checked rows of a class from which its share of wrong labels is taken.
+_FEWEST_CHECKED = 10
+
+
+def wrong_labels(problem: Problem) -> WrongLabels | None:
+    """What checked rows say of the labels of two classes; None without them, or if they say too little."""
+    if problem.checks is None:
+        return None
+    (labels, *more), (truth, *_) = problem.supervision.goals(), problem.checks.truth.goals()
+    known = problem.supervision.labelled & problem.checks.truth.labelled
+    if more or labels.ndim < 2 or labels.shape[1] != 2 or not np.isin(labels[known], (0.0, 1.0)).all():
+        return None
+    weights = np.where(known, 1.0 / np.where(known, problem.checks.chance, 1.0), 0.0)
+    weights *= 1.0 if problem.sample_weight is None else problem.sample_weight
+    found, variance = [0.0, 0.0], 0.0
+    for code in (0, 1):
+        own = known & (labels[:, code] == 1.0)
+        if own.sum() < _FEWEST_CHECKED or not weights[own].sum() > 0:
+            return None
+        wrong = truth[own, code] == 0.0
+        share = float(np.average(wrong, weights=weights[own]))
+        # one more row of each kind, so that a share of 0 has an error too
+        spread = (share * (1 - share) * own.sum() + 0.25) / (own.sum() + 1)
+        variance += spread * float((weights[own] ** 2).sum() / weights[own].sum() ** 2)
+        found[code] = share
+    return WrongLabels(found[0], found[1], float(np.sqrt(variance))) if sum(found) < _MOST_WRONG else None
 
 
 def effects_of(problem: Problem, n_jobs: int | None = None) -> Effects | None:

@@ -30,7 +30,7 @@ from dubio.kernels.smooth import shuffled_smooth_errors, smooth_errors
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.neighbors.graphs import TargetNeighbors
 from dubio.table.matrix import feature_sums
-from dubio.table.rows import centred_within, groups_of_rows
+from dubio.table.rows import centred_within, groups_of_rows, random_order
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -384,6 +384,45 @@ def linear_law(evidence: Evidence, squares: Floats | float | None = None) -> Lin
     strength = np.clip(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-3, 1e9)
     strength = np.where(varies, strength, np.nan)
     return LinearLaw(scores, mean * strength, (1 - mean) * strength, least, basis)
+
+
+#: Numbers in memory at a time while the target is permuted.
+_PRODUCTS_AT_ONCE = 4e6
+
+
+def shuffled_passes(evidence: Evidence, cut: float, count: int, random_state: int = 0) -> NDArray[np.bool_]:
+    """(permutations, features): whether the linear tests, joined, reach ``cut`` if the target is permuted."""
+    both = [evidence, evidence.on_normal_scores()]
+    laws = [linear_law(one) for one in both]
+    weights = [TEST_WEIGHTS[name] for name in ("linear", "scores")]
+    columns = [np.array(one.columns, dtype=np.float64) for one in both]
+    for table in columns:
+        table -= table[:1].copy()
+        table -= table.mean(axis=0)
+    totals = [feature_sums((table**2).sum(axis=0), evidence.layout) for table in columns]
+    # a joined p-value at the cut needs one of the two at this or below
+    low = min(1.0, cut * sum(weights) / min(weights))
+    bars = [np.where(np.isfinite(law.below), stats.beta.isf(low, law.below, law.above), np.inf) for law in laws]
+    rng = np.random.default_rng([random_state, 8])
+    passed = np.zeros((count, evidence.n_features), dtype=bool)
+    n, rank = laws[0].basis.shape
+    at_once = int(np.clip(_PRODUCTS_AT_ONCE / (rank * max(n, columns[0].shape[1])), 1, count))
+    for start, stop in chunks(count, at_once):
+        orders = [random_order(n, evidence.exchange, rng) for _ in range(start, stop)]
+        shuffled = np.stack([laws[0].basis[order] for order in orders]).transpose(0, 2, 1).reshape(-1, n)
+        scores = []
+        for table, total in zip(columns, totals, strict=True):
+            explained = ((shuffled @ table) ** 2).reshape(stop - start, rank, -1).sum(axis=1)
+            explained = feature_sums(explained, evidence.layout)
+            scores.append(np.divide(explained, total, out=np.zeros_like(explained), where=total > 0))
+        draw, feature = np.nonzero((scores[0] >= bars[0]) | (scores[1] >= bars[1]))
+        if len(draw):
+            pvalues = [
+                np.maximum(stats.beta.sf(found[draw, feature], law.below[feature], law.above[feature]), law.least)
+                for found, law in zip(scores, laws, strict=True)
+            ]
+            passed[start + draw, feature] = cauchy_combination(*pvalues, weights=weights) <= cut
+    return passed
 
 
 def fewest_orders(target: Floats, groups: Codes) -> float:

@@ -6,10 +6,10 @@ Features are tested alone, and together with others on rows that the search has 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +19,17 @@ from scipy.stats import false_discovery_control
 from dubio.checks import check_alpha
 from dubio.errors import InputError, NoFeatureStandsOut, counted, warn
 from dubio.evidence.evidence import Evidence, varying_features, varying_parts, within_problem
+from dubio.evidence.families import Families, families_of
 from dubio.evidence.relations import (
     TEST_WEIGHTS,
     TestedFeatures,
     cauchy_combination,
     linear_r2,
     relation_pvalues,
+    shuffled_passes,
     smooth_r2,
 )
-from dubio.evidence.residuals import without_given
+from dubio.evidence.residuals import Regression, without_given
 from dubio.evidence.truth import Truth, truth_of
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.neighbors.distances import SubsetDistances
@@ -142,6 +144,10 @@ class Relevance:
     #: If rows were checked: the answer about the truth, and the same in a sentence.
     truth: Truth | None = None
     about_truth: Note | None = None
+    #: Which related features can stand in for each other.
+    families: Families | None = None
+    #: The most features that pass the same cut by chance, in 95 % of permutations of the target.
+    most_by_chance: int | None = None
 
     def columns(self, given: Codes | None = None) -> dict[str, NDArray[Any]]:
         """Columns of the ranking: p-values, q-values, and the targets that each feature serves if there are several.
@@ -160,6 +166,18 @@ class Relevance:
         serves = served(by_target, self.relevant, int(counts.sum()), alpha)
         return replace(self, by_target=by_target, serves=serves)
 
+    def with_families(
+        self, problem: Problem, counts: NDArray[np.bool_], alpha: float, random_state: int = 0
+    ) -> Relevance:
+        """The same result with families, and with the number of related features that chance may give."""
+        if sparse.issparse(problem.X) or not self.relevant.any() or not problem.supervision.goals():
+            return self
+        problem = problem.filled
+        families = families_of(problem, self.pvalues, self.relevant, counts, alpha)
+        known = self.truth is None and not self.by_target  # the cut is that of one test of one target
+        most = most_by_chance(problem, self.pvalues, self.relevant, random_state) if known else None
+        return replace(self, families=families, most_by_chance=most)
+
     def beside_truth(self, problem: Problem, alpha: float) -> Relevance:
         """The same result with the answer about the truth, if rows of the problem were checked.
 
@@ -176,17 +194,24 @@ class Relevance:
         found: dict[str, Any] = {"truth": truth, "about_truth": truth.note(problem.feature_names), "reason": reason}
         return replace(self, relevant=relevant, **found)
 
-    def relevant_first(self, best_first: NDArray[np.int64]) -> NDArray[np.int64]:
+    def family_columns(self, names: NDArray[Any], best_first: Codes) -> dict[str, NDArray[Any]]:
+        """Columns of the ranking on families, if there are any."""
+        return {} if self.families is None else self.families.columns(names, best_first)
+
+    def relevant_first(self, best_first: Codes, *, copies_last: bool = False) -> Codes:
         """One order: relevant features in the given order, then the others in that of their p-values.
 
-        Equal p-values keep the given order.
+        Equal p-values keep the given order. ``copies_last``: near copies of earlier relevant
+        features come after all other relevant ones.
         """
         if self.truth is not None:  # related to the truth, related to the label, all others
             places = np.where(self.truth.are("truth"), 0, np.where(self.relevant, 1, 2))
             best_first = best_first[np.argsort(places[best_first], kind="stable")]
-        front = self.relevant[best_first]
-        rest = best_first[~front]
-        return np.concatenate([best_first[front], rest[np.argsort(self.pvalues[rest], kind="stable")]])
+        is_relevant = self.relevant[best_first]
+        front, rest = best_first[is_relevant], best_first[~is_relevant]
+        if copies_last and self.families is not None:
+            front = self.families.copies_last(front)
+        return np.concatenate([front, rest[np.argsort(self.pvalues[rest], kind="stable")]])
 
 
 def _without(values: NDArray[Any], given: Codes) -> NDArray[Any]:
@@ -238,7 +263,8 @@ def relevance_of(
         at_the_line = capital(note("at the line", names=problem.feature_names[moves].tolist()))
         relevance = replace(relevance, reason=f"{relevance.reason}. {at_the_line}")
     relevance = relevance.beside_truth(whole, alpha)
-    return relevance.serving(by_target, counts, alpha) if by_target else relevance
+    relevance = relevance.serving(by_target, counts, alpha) if by_target else relevance
+    return relevance.with_families(whole, counts, alpha, random_state)
 
 
 def tests_without_given(problem: Problem, is_related: NDArray[np.bool_], **options: Any) -> dict[str, NDArray[Any]]:
@@ -308,6 +334,28 @@ def decide(pvalues: Floats, qvalues: Floats, alpha: float, *, warns: bool = True
 def passes(qvalues: Floats, alpha: float) -> NDArray[np.bool_]:
     """The features with ``q <= alpha``; none if even the smallest q-value is above ``alpha / 2``."""
     return (qvalues <= alpha) & (qvalues.min() <= alpha / 2)
+
+
+#: Permutations of the target, the share of them in which the bound holds, and most rows of a permutation.
+_SHUFFLES, _BOUND, _SHUFFLED_ROWS = 400, 0.95, 1000
+
+
+def most_by_chance(problem: Problem, pvalues: Floats, relevant: NDArray[np.bool_], random_state: int = 0) -> int:
+    """A bound on the number of false features among the relevant ones of this table.
+
+    The target is permuted 400 times (within groups, if rows belong together). Each time, the features are counted whose
+    p-value is at most the largest one that was kept; the bound is the 95 % quantile of these numbers. In permutations a
+    feature has the p-values of the linear tests, joined as in :func:`~dubio.evidence.relations.relation_pvalues`, and
+    they have all of the error: features of noise pass together if they are correlated, whichever test is asked.
+    """
+    cut, kept = float(pvalues[relevant].max()), int(relevant.sum())
+    passed = np.zeros((_SHUFFLES, problem.n_features), dtype=bool)
+    for part, varying, share in varying_parts(problem.tested.labelled):
+        rows = np.argsort(mixed_contents(part, 0), kind="stable")
+        part = part.rows(rows[np.sort(sample_rows(part.rows(rows), _SHUFFLED_ROWS, 0))])
+        passed[:, varying] |= shuffled_passes(Evidence.of(part), cut * share, _SHUFFLES, random_state)
+    counts = passed[:, problem.is_judged].sum(axis=1)
+    return min(kept, int(np.quantile(counts, _BOUND, method="higher")))
 
 
 #: Most rows and features of the search in the joint test.
@@ -465,24 +513,31 @@ def _loss_on(problem: Problem, space: Floats, n_jobs: int | None, features: Colu
 
     ``features`` says which columns are one feature; by default, those of the problem.
     """
-    k = int(min(15, max(3, problem.n_rows // 8)))
+    k = _neighbors(problem.n_rows)
     features = problem.columns if features is None else features
     distances = SubsetDistances(space, n_threads=resolve_threads(n_jobs), groups=problem.groups, features=features)
     goals = problem.supervision.goals()
     return NeighborLoss(distances, goals, n_neighbors=k, weights=problem.uneven_weights)
 
 
+def _neighbors(n_rows: int) -> int:
+    """Number of neighbours: with few rows, 15 are no longer near."""
+    return int(min(15, max(3, n_rows // 8)))
+
+
 #: The loss that each row, or each group of rows, adds, for a list of features (low is good).
 RowLosses = Callable[[Codes], Floats]
 
 
-def _shortest(losses: Iterable[tuple[int, Floats]], best: Floats, level: float) -> int | None:
-    """The first size whose loss is not significantly above the best one (:func:`sufficient_size`); None if all are."""
-    limit = stats.norm.ppf(1 - level)
+def _shortest(losses: Iterable[tuple[int, Floats]], best: Floats, level: float, margin: float = 0.0) -> int | None:
+    """The first size whose loss is not significantly above the best one (:func:`sufficient_size`); None if all are.
+
+    It may be above it by a ``margin``, a share of the best loss."""
+    limit, free = stats.norm.ppf(1 - level), margin * abs(float(best.sum()))
     for size, loss in losses:
         worse = np.asarray(loss, dtype=np.float64) - best
         spread = worse.std(ddof=1) * np.sqrt(len(worse)) if len(worse) > 1 else 0.0
-        if worse.sum() <= limit * spread:
+        if worse.sum() - free <= limit * spread:
             return size
     return None
 
@@ -539,17 +594,34 @@ def smallest_sufficient_size(
 
 #: One-sided level of the test whether a shorter list predicts worse. At 0.05 the loss of accuracy was larger.
 LEVEL = 0.2
-#: Maximum length of a list that is tried.
-_LONGEST = 40
+#: A loss this much above the best one, as a share of it, is as good: near copies differ by less, and surely.
+_MARGIN = 0.01
+#: Maximum length of a list that is tried, and of the list of all related features with which it is compared.
+_LONGEST, _ALL = 40, 200
+#: From one list that is tried to the next, beyond the one that suffices for nearest neighbours.
+_STEP = 1.2
 
 
-def sufficient_size(order: Codes, n_relevant: int, losses: RowLosses, level: float = LEVEL) -> int:
+class Sufficient(NamedTuple):
+    """How many features suffice, and the mean loss of the first judge by number of features."""
+
+    size: int
+    losses: Floats
+
+
+def sufficient_size(
+    order: Codes, n_relevant: int, losses: RowLosses, *models: RowLosses, level: float = LEVEL
+) -> Sufficient:
     r"""The shortest beginning of the relevant features that predicts the target as well as any longer one.
 
     For each row, take the difference of its loss between a short list and the best one. If rows are independent, the
     sum :math:`S` of these differences has the standard error :math:`\sqrt{n}\, s`. A list is too short if
-    :math:`S / (\sqrt{n}\, s)` is above the normal quantile of ``1 - level``. In ``order`` are the features, best first;
-    ``losses(features)`` gives the loss of each row or, if rows belong together, of each group.
+    :math:`S / (\sqrt{n}\, s)` is above the normal quantile of ``1 - level``, where :math:`S` counts only beyond a
+    hundredth of the best loss. In ``order`` are the features, best first; ``losses(features)`` gives the loss of each
+    row or, if rows belong together, of each group.
+
+    The list must also be long enough for other ``models``, whose losses have one scale: with it, one of them must
+    predict as well as the best of them with all relevant features. If no list is, all are needed.
 
     Examples
     --------
@@ -558,22 +630,90 @@ def sufficient_size(order: Codes, n_relevant: int, losses: RowLosses, level: flo
     >>> noise = np.random.default_rng(0).normal(0, 0.1, size=50)
     >>> def losses(features):  # a third feature adds nothing
     ...     return 1.0 / min(len(features), 2) + noise
-    >>> sufficient_size(np.arange(5), 4, losses)
+    >>> sufficient_size(np.arange(5), 4, losses).size
     2
     """
     longest = min(n_relevant, _LONGEST)
-    if longest <= 1:
-        return longest
+    if longest < 1:
+        return Sufficient(longest, np.empty(0))
     rows = [np.asarray(losses(order[:size]), dtype=np.float64) for size in range(1, longest + 1)]
-    best = rows[int(np.argmin([row.sum() for row in rows]))]
-    return _shortest(enumerate(rows, 1), best, level) or longest
+    means = np.array([row.mean() for row in rows])
+    found = _shortest(enumerate(rows, 1), rows[int(means.argmin())], level, _MARGIN) or longest
+    if models and found < n_relevant:
+        every = [model(order[: min(n_relevant, _ALL)]) for model in models]
+        best = min(every, key=lambda rows: float(rows.sum()))
+        lists = ((size, model(order[:size])) for size in _sizes(found, longest) for model in models)
+        found = _shortest(lists, best, level, _MARGIN) or n_relevant
+    return Sufficient(found, means)
+
+
+def _sizes(first: int, last: int) -> Iterator[int]:
+    """Numbers of features from the first to the last, in steps that grow."""
+    while first < last:
+        yield first
+        first = max(first + 1, int(first * _STEP))
+    yield last
+
+
+def goals_to_judge(problem: Problem) -> list[Floats]:
+    """The targets (rows, classes) or (rows, 1) that models predict, each with a variance of 1 in all."""
+    goals = problem.with_supervision(problem.supervision.on_normal_scores()).supervision.goals()
+    tables = [goal.reshape(len(goal), -1) for goal in goals]
+    return [table / max(float(np.sqrt(table.var(axis=0).sum())), 1e-300) for table in tables]
+
+
+def line_errors_of(problem: Problem) -> RowLosses:
+    """The squared error of ridge regression, which predicts each row from the others, for a list of features."""
+    problem, columns = rows_to_judge(problem)
+    goals = np.hstack(goals_to_judge(problem))
+
+    def losses(features: Codes) -> Floats:
+        basis = columns[:, problem.columns_of(np.sort(features))]
+        regression = Regression(basis, problem.uneven_weights, problem.groups)
+        missed = regression.residuals(goals, together=True) ** 2
+        return by_unit(problem, missed.sum(axis=1))
+
+    return losses
+
+
+def neighbor_errors_of(problem: Problem) -> RowLosses:
+    """The squared error of the mean of the nearest other rows, of other groups, for a list of features."""
+    problem, columns = rows_to_judge(problem)
+    goals, n = np.hstack(goals_to_judge(problem)), problem.n_rows
+    groups = np.arange(n) if problem.groups is None else problem.groups
+    weights = np.ones(n) if problem.uneven_weights is None else problem.uneven_weights
+    k = min(_neighbors(n), n - 1)
+
+    def losses(features: Codes) -> Floats:
+        space = columns[:, problem.columns_of(np.sort(features))]
+        squares = (space**2).sum(axis=1)
+        distances = squares[:, None] + squares - 2.0 * (space @ space.T)
+        distances[groups[:, None] == groups] = np.inf
+        near = np.argpartition(distances, k - 1, axis=1)[:, :k]
+        said = (weights[near, None] * goals[near]).sum(axis=1) / weights[near].sum(axis=1)[:, None]
+        return by_unit(problem, ((goals - said) ** 2).sum(axis=1))
+
+    return losses
 
 
 def row_losses_of(problem: Problem, random_state: int = 0, n_jobs: int | None = None) -> RowLosses:
     """The k-NN loss of the given labels, for methods that have no loss of their own."""
+    problem, columns = rows_to_judge(problem, random_state)
+    loss = _loss_on(problem, columns, n_jobs)
+    return lambda features: loss.unit_values(np.sort(features))
+
+
+def rows_to_judge(problem: Problem, random_state: int = 0) -> tuple[Problem, Floats]:
+    """The labelled rows on which lists of features are compared, or a sample, and their columns on one scale."""
     problem = problem.counted.tested.labelled
     problem = problem.rows(sample_rows(problem, _MOST_ROWS, random_state))
-    if sparse.issparse(problem.X):
-        problem = replace(problem, X=problem.X.toarray())
-    loss = _loss_on(problem, _space(problem)[0], n_jobs)
-    return lambda features: loss.unit_values(np.sort(features))
+    problem = replace(problem, X=problem.X.toarray()) if sparse.issparse(problem.X) else problem
+    return problem, _space(problem)[0]
+
+
+def by_unit(problem: Problem, values: Floats) -> Floats:
+    """The values of rows, times their weights; if rows belong together, the sum over each group."""
+    values = values if problem.uneven_weights is None else values * problem.uneven_weights
+    if problem.groups is None:
+        return values
+    return np.bincount(np.unique(problem.groups, return_inverse=True)[1], values).astype(np.float64)

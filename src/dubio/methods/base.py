@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -207,7 +207,7 @@ class Selector(SelectorMixin, BaseEstimator):
         best_first: NDArray[np.int64],
         wished: Wished,
         relevance: Relevance | None = None,
-        losses: RowLosses | None = None,
+        losses: Sequence[RowLosses] = (),
         n_sufficient: int | None = None,
         columns: Mapping[str, NDArray[Any]] = MappingProxyType({}),
         n_given: int = 0,
@@ -215,19 +215,23 @@ class Selector(SelectorMixin, BaseEstimator):
         """The ranking of all features, of which the wished number is kept besides the first ``n_given``.
 
         If features were tested, relevant ones come first, each part in the order of the method, and the two lines are
-        drawn. The first line comes from ``losses``, or from a number of features that the method found sufficient.
+        drawn. The first line comes from ``losses`` of several kinds of models, or from a number of features that the
+        method found sufficient.
         """
-        (count, reason), n_relevant = wished, None
+        (count, reason), n_relevant, curve = wished, None, None
         given, judged = np.split(best_first, [n_given])
         if relevance is not None:
-            judged, columns = relevance.relevant_first(judged), {**relevance.columns(given), **columns}
+            copies_last = self._scores_are_places and len(losses) > 0
+            judged = relevance.relevant_first(judged, copies_last=copies_last)
+            columns = {**relevance.columns(given), **relevance.family_columns(names, judged), **columns}
             count = n_relevant = int(relevance.relevant.sum())
             reason = relevance.reason
             n_sufficient = None if n_sufficient is None else min(n_sufficient, n_relevant)
-            if losses is not None:
+            if losses:
                 from dubio.evidence.relevance import sufficient_size
 
-                n_sufficient = sufficient_size(judged, n_relevant, lambda some: losses(np.concatenate([given, some])))
+                judges = [lambda some, one=one: one(np.concatenate([given, some])) for one in losses]
+                n_sufficient, curve = sufficient_size(judged, n_relevant, *judges)
             if self.n_features_to_select == "sufficient":
                 count = n_sufficient
                 reason = say("enough of them", reason=reason, n=count) if n_relevant else reason
@@ -241,6 +245,8 @@ class Selector(SelectorMixin, BaseEstimator):
             given=tuple(map(str, names[given])),
             about="" if self._target == "none" else "the target",
             scores_are_places=self._scores_are_places,
+            losses=curve,
+            most_by_chance=None if relevance is None else relevance.most_by_chance,
         )
 
     def to_ranking(self) -> Ranking:
@@ -402,29 +408,40 @@ class ScoreSelector(Selector):
         decided = decide(pvalues, qvalues_of(pvalues, counts), self.alpha, warns=problem.checks is None)
         relevance = decided.beside_truth(problem, self.alpha)
         targets = tested.supervision.targets
-        if not targets:
-            return relevance
-        alone = {name: tested.with_supervision(one).labelled for name, one in targets.items()}
-        by_target = {name: self._pvalues_of_parts(one) for name, one in alone.items()}
-        return relevance.serving(by_target, counts, self.alpha)
+        if targets:
+            alone = {name: tested.with_supervision(one).labelled for name, one in targets.items()}
+            by_target = {name: self._pvalues_of_parts(one) for name, one in alone.items()}
+            relevance = relevance.serving(by_target, counts, self.alpha)
+        return relevance.with_families(problem, counts, self.alpha, self._seed)
 
     def _solve(self, problem: Problem) -> Answer:
         wish, wished = self.n_features_to_select, self._wished(problem.n_features)
         scored = self._score(problem)
-        relevance, losses = self._relevance(problem, scored) if wish in TESTED else None, None
+        relevance = self._relevance(problem, scored) if wish in TESTED else None
+        losses: Sequence[RowLosses] = ()
         if wish == "sufficient":
             from dubio.evidence.relevance import row_losses_of
 
             if not problem.supervision.has_target:
                 remedy = "give y, a count, a share or 'auto'"
                 raise InputError("n_features_to_select", "='sufficient', but no target is given", remedy)
-            losses = row_losses_of(problem.filled, self._seed, getattr(self, "n_jobs", None))
+            n_jobs = getattr(self, "n_jobs", None)
+            losses = _judges(problem, row_losses_of(problem.filled, self._seed, n_jobs), n_jobs)
         return self._answer(scored, problem.feature_names, wished, relevance=relevance, losses=losses)
 
     def _answer(self, scored: Scored, names: NDArray[Any], wished: Wished, **tests: Any) -> Answer:
         best_first = np.argsort(scored.scores if self._lower_is_better else -scored.scores, kind="stable")
         ranking = self._ranked(names, scored.scores, best_first, wished, columns=scored.columns, **tests)
         return Answer(ranking, {"scores_": scored.scores, **scored.attributes})
+
+
+def _judges(problem: Problem, losses: RowLosses, n_jobs: int | None) -> Sequence[RowLosses]:
+    """What judges lists of features: the losses of the method, and three usual kinds of models."""
+    from dubio.doubt.random_trees import tree_errors_of
+    from dubio.evidence.relevance import line_errors_of, neighbor_errors_of
+
+    problem = problem.filled
+    return losses, line_errors_of(problem), neighbor_errors_of(problem), tree_errors_of(problem, n_jobs)
 
 
 @dataclass(frozen=True)
@@ -505,15 +522,24 @@ class SearchSelector(Selector):
                 from dubio.evidence.relevance import row_losses_of
 
                 found = replace(found, row_losses=row_losses_of(problem.filled, self._seed, n_jobs))
-        return self._answer(found, problem.feature_names, wished, relevance, len(problem.given_features))
+        losses: Sequence[RowLosses] = ()
+        if relevance is not None and found.row_losses is not None:
+            losses = _judges(problem, found.row_losses, getattr(self, "n_jobs", None))
+        return self._answer(found, problem.feature_names, wished, relevance, len(problem.given_features), losses)
 
     def _answer(
-        self, found: Searched, names: NDArray[Any], wished: Wished, relevance: Relevance | None = None, n_given: int = 0
+        self,
+        found: Searched,
+        names: NDArray[Any],
+        wished: Wished,
+        relevance: Relevance | None = None,
+        n_given: int = 0,
+        losses: Sequence[RowLosses] = (),
     ) -> Answer:
         attributes = {"subsets_": found.subsets, "values_": found.values, **found.attributes}
         if relevance is not None:
             attributes["at_the_line_"] = relevance.at_the_line
-            tests = relevance, found.row_losses, found.sufficient and max(1, found.sufficient[0] - n_given)
+            tests = relevance, losses, found.sufficient and max(1, found.sufficient[0] - n_given)
             ranking = self._ranked(names, found.scores, found.best_first, wished, *tests, n_given=n_given)
             return Answer(ranking, attributes, found.notes)
         count = wished[0]

@@ -28,9 +28,12 @@ _NARROW = 80  # letters: on a terminal with fewer, some columns are left out
 _LABELS = {"kept": "line", "qvalue": "q", "rank_low": "rank from", "rank_high": "to", "frequency": "kept in"}
 _LABELS |= {"q_truth": "q (truth)", "worst_case": "worst case", "fresh": "fresh samples"}
 _LABELS |= {"label": "meaning", "effect_of": "on", "effect_level": "category", "adjusting": "related"}
+_LABELS |= {"effect_corrected": "corrected"}
 #: Columns that are only in CSV and JSON.
 _NOT_PRINTED = {"rank_median", "pvalue", "relevant", "sufficient", "kept", "tolerance_low", "tolerance_high"}
 _NOT_PRINTED |= {"p_truth", "effect_low", "effect_high", "difference", "pvalue_without"}
+_NOT_PRINTED |= {"effect_corrected_low", "effect_corrected_high"}
+_NOT_PRINTED |= {"family_head", "family_qvalue", "beyond_qvalue", "beyond", "region"}
 
 
 def rank_table(call: Call) -> None:
@@ -174,7 +177,7 @@ def _content(run: Run, ranking: Any, rows: Rows) -> dict[str, Any]:
         "target": run.question.asked_as_data,
         "labels": selector.supervision_.describe(),
         **answer_of(ranking, rows, selector.method_, selector.explanation_),
-        **{name: getattr(ranking, name) for name in ("n_relevant", "n_sufficient", "left_out")},
+        **{name: getattr(ranking, name) for name in ("n_relevant", "n_sufficient", "most_by_chance", "left_out")},
         "alerts": wording.alert_records(run.findings.alerts, dropped=call.drop_leaks),
         "notes": run.notes,
         "features": rows,
@@ -246,7 +249,7 @@ def _shown(name: str, row: dict[str, Any], ranking: Any) -> Any:
         return None
     if name == "effect":
         return say("effect and interval", **{key: 100 * row[key] for key in ("effect", "effect_low", "effect_high")})
-    if name in ("frequency", "fresh", "tolerance"):
+    if name in ("frequency", "fresh", "tolerance", "effect_corrected"):
         return f"{100 * value:.0f} %"
     if name == "worst_case" and value == int(value):
         return int(value)

@@ -30,6 +30,7 @@ _CHIPS, _BARS, _DRAWN, _HEAT, _CLASSES = 40, 30, 6, 20, 30
 _NEAR, _PAIRS = 0.7, 10  # features with at least this correlation are called alike; most pairs of them
 _SMALLEST_SHARE = 0.0005  # smaller ones are shown as 0
 _LEVELS = 8  # levels of a given category in a table
+_LISTED = 200  # columns of a family
 _SHOWN = 12  # annotators, classes of a confusion, and features that mark who labelled
 
 #: A part of a section; the template knows it by its key ("text", "items", "figure", "table" and others).
@@ -188,6 +189,36 @@ def _effect_cell(findings: Findings, effect: float, low: float, high: float) -> 
     return findings.say("ends of effect", effect=100 * effect, low=100 * low, high=100 * high)
 
 
+def _families(findings: Findings) -> Iterator[Part]:
+    """One line for each family, which opens."""
+    say, ranking = findings.say, findings.ranking
+    families = ranking.families
+    if len(families) == ranking.n_relevant:  # each column is its own
+        return
+    yield {"text": say("families open")}
+    head = [tables.COLUMNS[key][0] for key in ("rank", "feature", "effect", "pvalue")]
+    for members in families[:_BARS]:
+        first, rest = int(members[0]), {}
+        extras, name = ranking.extras, str(ranking.names[first])
+        others = say("family others", n=len(members) - 1) if len(members) > 1 else ""
+        others += say("family region", region=extras["region"][first]) if "region" in extras else ""
+        beyond = say(f"family {extras['beyond'][first]}", qvalue=extras["beyond_qvalue"][first])
+        line = say("family", head=name, others=others, qvalue=extras["family_qvalue"][first], beyond=beyond)
+        rows = [
+            (
+                int(ranking.ranking[j]),
+                str(ranking.names[j]),
+                f"{100 * extras['effect'][j]:.0f} %" if "effect" in extras else "",
+                f"{extras['pvalue'][j]:.2g}",
+            )
+            for j in members[:_LISTED]
+        ]
+        rest = _table(say("family members", head=name), rows, head, n_texts=2)
+        yield {"line": line, **rest} if len(members) > 1 else {"items": [line]}
+    if len(families) > _BARS:
+        yield {"text": say("more families", n=len(families) - _BARS)}
+
+
 def _size(findings: Findings) -> Iterator[Part]:
     say, curve, path = findings.say, findings.curve, findings.path
     tested = say("size" if findings.stands_out else "no size")
@@ -195,7 +226,7 @@ def _size(findings: Findings) -> Iterator[Part]:
     mark = say("related mark" if findings.keeps_the_related else "kept mark", count=curve.chosen or "none")
     yield _figure(charts.size_chart(curve, mark))
     if path is not None:
-        yield {"text": say("path")}
+        yield {"text": say("path" if findings.ranking.losses is None else "path of the ranking")}
         yield _figure(charts.size_chart(path, say("one enough" if path.chosen == 1 else "enough", count=path.chosen)))
 
 
@@ -392,6 +423,7 @@ _MADE = (
     _people,
     _ranking,
     _beyond,
+    _families,
     _size,
     _evaluation,
     _drawn,

@@ -103,7 +103,10 @@ def feature_table(findings: Findings) -> dict[str, Any]:
 
 
 #: Columns that are shown in percent.
-_SHARES = ("effect", "effect_low", "effect_high")
+_SHARES = (
+    *("effect", "effect_low", "effect_high"),
+    *("effect_corrected", "effect_corrected_low", "effect_corrected_high"),
+)
 
 
 def _of_ranking(key: str, values: NDArray[Any]) -> dict[str, Any]:
