@@ -9,9 +9,9 @@ several measures of the same size.
 
 A family of m related features has the p-value :math:`\min_k m\,p_{(k)} / k` (Simes [1]_), and every other tested
 feature is a family of its own; the rule of Benjamini and Hochberg gives their q-values. A family adds beyond all others
-if its best feature is still related to the target once both are regressed on the related features of all other
-families: a partial F-test, with Benjamini and Hochberg's rule over the families. Where little of a feature is left
-beyond the others, the test is weak, and says so.
+if its best feature is still related to the target once both are regressed on the features outside the family, those
+first that resemble it most: a partial F-test, with Benjamini and Hochberg's rule over all families. Where little of a
+feature is left beyond the others, the test is weak, and says so.
 
 References
 ----------
@@ -53,7 +53,7 @@ _MOST, _MOST_ROWS, _FOLDS = 1000, 2000, 10
 _WIDTH, _RIDGE = 6, 1e-3
 #: Pairs that are compared at a time.
 _PAIRS = 4096
-#: Most columns of a regression on other families, as a share of the rows.
+#: Most other features of a regression, as a share of the rows.
 _OTHERS = 0.25
 #: A test is weak if it would find a feature that acts only by itself in less than this share of tables.
 _POWER = 0.5
@@ -124,8 +124,9 @@ def families_of(
     if members:
         alone = pvalues[counts & (number == 0)]
         of_families = false_discovery_control(np.append([simes(pvalues[some]) for some in members], alone))
-        added = _beyond(problem, members, pvalues, alpha)
-        of_beyond = false_discovery_control(added.pvalues)
+        added = _beyond(problem, members, pvalues, alpha / len(of_families))
+        # a feature is only asked if it is related, so all others count as asked in vain
+        of_beyond = false_discovery_control(np.append(added.pvalues, np.ones(len(alone))))
         for place_of, some in enumerate(members):
             qvalues[some], beyond[some] = of_families[place_of], of_beyond[place_of]
             weak[some] = added.weak[place_of]
@@ -156,7 +157,7 @@ def stand_ins(problem: Problem, features: Codes) -> tuple[Any, Any]:
     problem = problem.counted.tested.labelled
     problem = problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))  # the row order decides nothing
     problem = problem.rows(sample_rows(problem, _MOST_ROWS, 0))
-    evidence = Evidence.of(problem, within=False)
+    evidence = Evidence.of(problem, within=False).on_normal_scores()
     basis = _basis_of(evidence, features)
     root = np.sqrt(evidence.weights)[:, None] if len(evidence.weights) else 1.0
     gains = _Gains(basis * np.expand_dims(root, -1), evidence.scores * root, _folds(problem))
@@ -186,9 +187,9 @@ def _folds(problem: Problem) -> Codes:
 def _basis_of(evidence: Evidence, features: Codes) -> Floats:
     """(rows, features, width): the columns by which features enter regressions, of mean 0 and variance 1, or zero.
 
-    Of a number its normal scores, and their squares without what is linear; of several columns their main directions.
+    Of a number on normal scores itself, and its square without what is linear; of several columns their main
+    directions.
     """
-    evidence = evidence.on_normal_scores()
     columns = [np.asarray(evidence.columns[:, evidence.columns_of(int(one))], dtype=np.float64) for one in features]
     width = min(_WIDTH, max(2, *(one.shape[1] for one in columns)))
     basis = np.zeros((evidence.n_rows, len(features), width))
@@ -269,46 +270,58 @@ class _Added(NamedTuple):
     weak: NDArray[np.bool_]
 
 
-def _beyond(problem: Problem, members: list[Codes], pvalues: Floats, alpha: float) -> _Added:
-    """Test what the best feature of each family adds to the related features of all other families."""
+def _beyond(problem: Problem, members: list[Codes], pvalues: Floats, level: float) -> _Added:
+    """Test what the best feature of each family adds to all features outside the family; a test that would not pass at
+    this level is weak."""
     heads = np.array([some[np.argmin(pvalues[some])] for some in members])
-    related = np.concatenate(members)
-    family = np.repeat(np.arange(len(members)), [len(some) for some in members])
+    family = np.full(problem.n_features, -1)
+    for code, some in enumerate(members):
+        family[some] = code
     found, power = np.ones(len(members)), np.zeros(len(members))
     for part, varying, share in varying_parts(problem.tested.labelled):
-        place = {int(feature): new for new, feature in enumerate(varying)}
-        there = np.array([int(one) in place for one in related])
-        if not there.any():
-            continue
-        evidence = Evidence.of(part)
-        basis = _basis_of(evidence, np.array([place[int(one)] for one in related[there]]))
-        for code, head in enumerate(heads):
-            own = np.flatnonzero(related[there] == head)
-            if len(own):
-                level = alpha * share / len(members)
-                tested = _partial_test(evidence, basis, int(own[0]), family[there] != code, level)
+        judged = np.flatnonzero(part.is_judged)
+        evidence, names = Evidence.of(part).on_normal_scores(), varying[judged]
+        leads = _unit(evidence.columns[:, [int(evidence.columns_of(int(one))[0]) for one in judged]])
+        related = np.flatnonzero(family[names] >= 0)
+        basis = _basis_of(evidence, judged[related])
+        for place, feature in zip(range(len(related)), names[related], strict=True):
+            code = int(family[feature])
+            if heads[code] == feature:
+                others = _others(leads, basis[:, :, 1:], related, place, family[names] != code, evidence)
+                tested = _partial_test(evidence, basis[:, place], others, level * share)
                 found[code], power[code] = min(found[code], tested[0] / share), max(power[code], tested[1])
     return _Added(np.minimum(found, 1.0), power < _POWER)
 
 
-def _partial_test(
-    evidence: Evidence, basis: Floats, head: int, others: NDArray[np.bool_], level: float
-) -> tuple[float, float]:
-    """The p-value of a feature and the target, both without what others say; and the power if all of it is its own."""
-    n = float(evidence.n_rows)
-    root = np.ones((len(basis), 1))
-    if len(evidence.weights):
-        root = np.sqrt(evidence.weights)[:, None]
-        n = float(evidence.weights.sum() ** 2 / (evidence.weights**2).sum())
-    n -= 1.0 if evidence.exchange is None else len(np.unique(evidence.exchange))
-    alike = np.abs((basis[:, head, :1] * basis[:, :, 0]).mean(axis=0))
-    nearest = np.flatnonzero(others)[np.argsort(-alike[others], kind="stable")]  # those that may stand behind it
-    nearest = nearest[: int(_OTHERS * n / basis.shape[2])]
-    Z = np.column_stack([root, (basis[:, nearest] * root[:, :, None]).reshape(len(basis), -1)])
-    left, values, _ = np.linalg.svd(Z, full_matrices=False)
+def _others(
+    leads: Floats, squares: Floats, related: Codes, head: int, outside: NDArray[np.bool_], evidence: Evidence
+) -> Floats:
+    """The columns of the features outside the family of a head: those that resemble it most, and the squares of those
+    that are related."""
+    alike = np.abs(leads[:, related[head]] @ leads)
+    nearest = np.flatnonzero(outside)[np.argsort(-alike[outside], kind="stable")]
+    nearest = nearest[: int(_OTHERS * _independent_rows(evidence))]
+    bent = np.flatnonzero(np.isin(related, nearest[: len(nearest) // 2]))
+    return np.hstack([leads[:, nearest], squares[:, bent].reshape(len(leads), -1)])[:, : evidence.n_rows // 2]
+
+
+def _independent_rows(evidence: Evidence) -> float:
+    """The number of rows, less one for each group of rows, as if all had the same weight."""
+    n, weights = float(evidence.n_rows), evidence.weights
+    n = float(weights.sum() ** 2 / (weights**2).sum()) if len(weights) else n
+    return n - (1.0 if evidence.exchange is None else len(np.unique(evidence.exchange)))
+
+
+def _partial_test(evidence: Evidence, own: Floats, others: Floats, level: float) -> tuple[float, float]:
+    """The p-value of a feature and the target, both without what others say; and the power if all of it is its own.
+
+    ``own`` and ``others`` are their columns.
+    """
+    root = np.sqrt(evidence.weights)[:, None] if len(evidence.weights) else np.ones((len(own), 1))
+    left, values, _ = np.linalg.svd(np.column_stack([root, others * root]), full_matrices=False)
     left = left[:, values > 1e-6 * values[0]]
-    n -= left.shape[1] - 1
-    own = basis[:, head][:, basis[:, head].any(axis=0)] * root
+    n = _independent_rows(evidence) - (left.shape[1] - 1)
+    own = own[:, own.any(axis=0)] * root
     rest, target = (table - left @ (left.T @ table) for table in (own, evidence.scores * root))
     spans, values, _ = np.linalg.svd(target, full_matrices=False)
     spans = spans[:, values > 1e-6 * max(values[0], 1e-300)]
