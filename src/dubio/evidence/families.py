@@ -334,6 +334,11 @@ def _partial_test(evidence: Evidence, own: Floats, others: Floats, level: float)
     whole = _f_test(rest, spans, n)
     weights = [TEST_WEIGHTS["scores"], TEST_WEIGHTS["smooth"]]
     pvalue = float(cauchy_combination([first], [whole], weights=weights)[0])
+    if len(evidence.weights):  # White's sandwich takes nothing for granted about the weights
+        products = rest[:, :1] * spans
+        sums = products.sum(axis=0)
+        squares = float(sums @ np.linalg.pinv(products.T @ products) @ sums)
+        pvalue = max(pvalue, float(stats.f.sf(squares / spans.shape[1], spans.shape[1], n - spans.shape[1])))
     basis_of_target = np.linalg.svd(evidence.scores * root, full_matrices=False)[0][:, : spans.shape[1]]
     alone = float(((basis_of_target.T @ own[:, 0]) ** 2).sum() / (own[:, 0] ** 2).sum())
     size = n * share * max(0.0, alone - spans.shape[1] / n) / max(1.0 - alone, 1e-9)
