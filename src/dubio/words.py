@@ -307,6 +307,8 @@ SENTENCES: dict[str, str] = {
     "groups labelled": "{labelled} of {n} {n:group|groups} of rows {labelled:has|have} a label{use}",
     "groups compared": "; tests compare their means, and rows within each group",
     "groups once": "; each counts once",
+    "groups are no sites": "groups keep rows apart that belong together; they do not adjust for differences between "
+    "groups, such as sites or batches: such a column is to be given",
     "other groups": "models and neighbours of a row are from other groups",
     "independent rows": "the order of this method takes rows as independent",
     "of target": "target {target!q}: {note}",

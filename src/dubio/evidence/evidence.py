@@ -220,16 +220,18 @@ def varying_parts(problem: Problem) -> Iterator[tuple[Problem, Codes, float]]:
             yield part.features(varying), varying, share
 
 
-def notes_on_groups(problem: Problem, kept_apart: bool, tested: bool) -> tuple[Note, Note]:
+def notes_on_groups(problem: Problem, kept_apart: bool, tested: bool) -> tuple[Note, ...]:
     """Notes on rows that belong together.
 
     ``kept_apart``: the method itself compares rows only with rows of other groups. ``tested``: features were tested.
     """
     labelled = problem.tested.used
-    use = "groups compared" if _variation(labelled)[0] > _NOTHING else "groups once"
+    varies_within = _variation(labelled)[0] > _NOTHING
+    use = "groups compared" if varies_within else "groups once"
     code = "groups labelled" if labelled.n_groups < problem.n_groups else "groups"
     groups = note(code, n=problem.n_groups, labelled=labelled.n_groups, use=say(use) if tested else "")
-    return groups, note("other groups" if kept_apart else "independent rows")
+    sites = [note("groups are no sites")] if tested and varies_within and problem.given is None else []
+    return groups, note("other groups" if kept_apart else "independent rows"), *sites
 
 
 def _variation(problem: Problem) -> tuple[float, float]:
