@@ -6,7 +6,7 @@ from typing import Any
 
 ORDER = (
     *("classes", "probabilities", "annotators", "few_labels", "positives", "ordered", "few_numbers", "survival"),
-    *("pairs", "groups", "nothing_known"),
+    *("pairs", "groups", "given", "nothing_known"),
     *("wrong_labels", "wrong_numbers", "tolerance"),
     *("together", "wide_genes", "spectrum", "stream"),
     *("pipeline", "evaluation", "alternatives", "toy_problems"),

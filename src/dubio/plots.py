@@ -72,6 +72,8 @@ def draw(chart: Chart, ax: Any = None) -> list[Any]:
         _draw_axis(part, "x", panel.x)
         if panel.y is not None:
             _draw_axis(part, "y", panel.y)
+        elif panel.x.numbers == "powers":  # bars hide from matplotlib how far the dots go
+            part.set_xlim(2 * panel.x.low, panel.x.high / 2)
     first = axes[0]
     if chart.rows:
         first.set_yticks(range(len(chart.rows)), [_plain(name) for name in chart.rows])
