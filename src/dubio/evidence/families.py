@@ -53,8 +53,8 @@ _MOST, _MOST_ROWS, _FOLDS = 1000, 2000, 10
 _WIDTH, _RIDGE = 6, 1e-3
 #: Pairs that are compared at a time.
 _PAIRS = 4096
-#: Most other features of a regression, as a share of the rows.
-_OTHERS = 0.25
+#: Most other features of a regression, as a share of the rows, and in all.
+_OTHERS, _MOST_OTHERS = 0.25, 150
 #: A test is weak if it would find a feature that acts only by itself in less than this share of tables.
 _POWER = 0.5
 
@@ -300,7 +300,7 @@ def _others(
     that are related."""
     alike = np.abs(leads[:, related[head]] @ leads)
     nearest = np.flatnonzero(outside)[np.argsort(-alike[outside], kind="stable")]
-    nearest = nearest[: int(_OTHERS * _independent_rows(evidence))]
+    nearest = nearest[: min(_MOST_OTHERS, int(_OTHERS * _independent_rows(evidence)))]
     bent = np.flatnonzero(np.isin(related, nearest[: len(nearest) // 2]))
     return np.hstack([leads[:, nearest], squares[:, bent].reshape(len(leads), -1)])[:, : evidence.n_rows // 2]
 
@@ -318,8 +318,10 @@ def _partial_test(evidence: Evidence, own: Floats, others: Floats, level: float)
     ``own`` and ``others`` are their columns.
     """
     root = np.sqrt(evidence.weights)[:, None] if len(evidence.weights) else np.ones((len(own), 1))
-    left, values, _ = np.linalg.svd(np.column_stack([root, others * root]), full_matrices=False)
-    left = left[:, values > 1e-6 * values[0]]
+    Z = np.column_stack([root, others * root])
+    squares, V = np.linalg.eigh(Z.T @ Z)
+    held = squares > 1e-10 * squares[-1]
+    left = Z @ (V[:, held] / np.sqrt(squares[held]))
     n = _independent_rows(evidence) - (left.shape[1] - 1)
     own = own[:, own.any(axis=0)] * root
     rest, target = (table - left @ (left.T @ table) for table in (own, evidence.scores * root))
@@ -337,8 +339,8 @@ def _partial_test(evidence: Evidence, own: Floats, others: Floats, level: float)
     if len(evidence.weights):  # White's sandwich takes nothing for granted about the weights
         products = rest[:, :1] * spans
         sums = products.sum(axis=0)
-        squares = float(sums @ np.linalg.pinv(products.T @ products) @ sums)
-        pvalue = max(pvalue, float(stats.f.sf(squares / spans.shape[1], spans.shape[1], n - spans.shape[1])))
+        wald = float(sums @ np.linalg.pinv(products.T @ products) @ sums)
+        pvalue = max(pvalue, float(stats.f.sf(wald / spans.shape[1], spans.shape[1], n - spans.shape[1])))
     basis_of_target = np.linalg.svd(evidence.scores * root, full_matrices=False)[0][:, : spans.shape[1]]
     alone = float(((basis_of_target.T @ own[:, 0]) ** 2).sum() / (own[:, 0] ** 2).sum())
     size = n * share * max(0.0, alone - spans.shape[1] / n) / max(1.0 - alone, 1e-9)

@@ -169,11 +169,12 @@ class Relevance:
     def with_families(
         self, problem: Problem, counts: NDArray[np.bool_], alpha: float, random_state: int = 0
     ) -> Relevance:
-        """The same result with families, and with the number of related features that chance may give."""
+        """The same result with families, if two or more features are related, and with what chance may give."""
         if sparse.issparse(problem.X) or not self.relevant.any() or not problem.supervision.goals():
             return self
         problem = problem.filled
-        families = families_of(problem, self.pvalues, self.relevant, counts, alpha)
+        several = self.relevant.sum() > 1
+        families = families_of(problem, self.pvalues, self.relevant, counts, alpha) if several else None
         known = self.truth is None and not self.by_target  # the cut is that of one test of one target
         most = most_by_chance(problem, self.pvalues, self.relevant, random_state) if known else None
         return replace(self, families=families, most_by_chance=most)
