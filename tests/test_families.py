@@ -191,6 +191,7 @@ def test_a_spectrum_has_regions_and_near_copies_are_not_needed(spectra):
     assert "families" in texts and f"at most {ranking.most_by_chance} of {ranking.n_relevant}" in texts
 
 
+@pytest.mark.thorough
 def test_every_front_end_has_them(spectra, tmp_path, capsys):
     X, y = spectra
     path = tmp_path / "spectra.csv"
