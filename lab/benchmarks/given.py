@@ -294,7 +294,7 @@ def lines_of(part: str) -> list[tuple[str, Callable[..., dict[str, float]], tupl
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("draws", type=int, nargs="?", default=200)
-    parser.add_argument("--seconds", type=float, default=np.inf, help="longest time of a line")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="longest processor time of a line")
     parser.add_argument("--part", choices=("made", "peers", "real", "silent", "time"), default="made")
     parser.add_argument("--only", default="", help="lines whose name holds this")
     parser.add_argument("--store", type=Path, help="JSON file for the means and their standard errors")
@@ -304,9 +304,9 @@ def main() -> None:
     for name, function, arguments in lines_of(asked.part):
         if asked.only not in name:
             continue
-        draws, end = [], time.perf_counter() + asked.seconds
+        draws, end = [], time.process_time() + asked.seconds
         for seed in range(3 if asked.part == "time" else asked.draws):
-            if len(draws) > 1 and time.perf_counter() > end:
+            if len(draws) > 1 and time.process_time() > end:
                 break
             draws.append(function(*arguments, seed))
         frame = pd.DataFrame(draws).astype(float)
