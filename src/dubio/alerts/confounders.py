@@ -58,8 +58,9 @@ def confounder_alerts(problem: Problem, is_related: NDArray[np.bool_], **options
     related = np.flatnonzero(is_related & problem.is_judged)
     if len(related) <= _FEWEST_GONE or problem.supervision.has_pairs:
         return []
-    before = _strengths(problem, related)
-    leaves = [one for one in _candidates(problem) if explained_by_given(_sample(one.problem)) <= _MOST_EXPLAINED]
+    few = problem.filled.rows(sample_rows(problem, _MOST_ROWS, 0))
+    before = _strengths(few, related)
+    leaves = [one for one in _candidates(few) if _explained(one.problem) <= _MOST_EXPLAINED]
     tried = [(_n_gone(one, related, before), one) for one in leaves]
     found = [(count, one) for count, one in tried if count >= _needed(one, related)]
     if not found:
@@ -67,7 +68,8 @@ def confounder_alerts(problem: Problem, is_related: NDArray[np.bool_], **options
     best = max(found, key=lambda one: one[0])[1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoFeatureStandsOut)
-        remains = relevance_of(best.problem.filled, **options).relevant
+        whole = _with_order(problem) if best.position < 0 else _with(problem, best.position)
+        remains = relevance_of(whole.filled, **options).relevant
     others = related[related != best.position]
     gone = others[~remains[others]]
     if len(gone) < _needed(best, related):
@@ -113,15 +115,25 @@ def _in_order(problem: Problem) -> _Candidate | None:
     """The order of the rows; None if the table is sorted by its target, or if groups may follow each other."""
     if problem.groups is not None:
         return None
+    wider = _with_order(problem)
+    alone = wider.features(np.array([problem.n_features]))
+    if _share_of_steps(problem) >= _explained(alone):  # as in trials with 10 to 30 % wrong labels
+        return None
+    return _Candidate(wider, "the order of the rows", -1, _SHARE_NAMED)
+
+
+def _with_order(problem: Problem) -> Problem:
+    """The same problem in which the order of the rows is given too."""
     place = np.arange(problem.n_rows, dtype=np.float64)
     table = with_column_beside(ReadTable(problem.X, problem.names, problem.columns), place, "the order of the rows")
     parts: dict[str, Any] = {"X": table.matrix, "names": table.names, "columns": table.columns}
     nominal = np.append(problem.nominal, False) if len(problem.nominal) else problem.nominal
-    wider = _with(replace(problem, **parts, nominal=nominal), problem.n_features)
-    alone = replace(wider, given=Given(np.array([problem.n_features]), np.zeros(0, dtype=np.int64)))
-    if _share_of_steps(problem) >= explained_by_given(alone):  # as in trials with 10 to 30 % wrong labels
-        return None
-    return _Candidate(wider, "the order of the rows", -1, _SHARE_NAMED)
+    return _with(replace(problem, **parts, nominal=nominal), problem.n_features)
+
+
+def _explained(problem: Problem) -> float:
+    """The share of the target that given columns explain."""
+    return explained_by_given(problem.features(problem.given_features))
 
 
 def _share_of_steps(problem: Problem) -> float:
@@ -157,15 +169,9 @@ def _n_gone(one: _Candidate, related: Rows, before: Floats) -> int:
     return int((others & (after < _LEFT * before) & (after < stats.norm.isf(0.025))).sum())
 
 
-def _sample(problem: Problem) -> Problem:
-    """The rows that quick tests look at."""
-    return problem.filled.rows(sample_rows(problem, _MOST_ROWS, 0))
-
-
 def _strengths(problem: Problem, features: Rows) -> Floats:
     """The evidence that each feature is related to the target, by the linear tests, as normal quantiles."""
     part = problem.features(np.concatenate([features[:_MOST_FEATURES], problem.given_features]))
-    part = _sample(part)
     pvalues = np.ones(part.n_features)
     for independent, varying, share in varying_parts(part.tested):
         tests = relation_combination(linear_tests(Evidence.of(independent)))

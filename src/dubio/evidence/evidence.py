@@ -74,8 +74,8 @@ class Evidence:
         columns = part.X if rows.all() else part.labelled.X
         if problem.given is not None:
             regression = regression_of(problem, np.flatnonzero(rows), within)
-            scores = _scaled(regression.residuals(scores, together=True))
-            if not scores.any():
+            varies, scores = scores.any(), _scaled(regression.residuals(scores, together=True))
+            if varies and not scores.any():
                 found = f"explains all of the target: {all_of(map(quoted, problem.given_names))}"
                 raise InputError("given", found, "leave out what is the target in another form, or follows from it")
             columns = columns.copy()

@@ -84,7 +84,7 @@ def with_given(table: ReadTable, given: Any) -> tuple[ReadTable, Given]:
 
 def with_column_beside(table: ReadTable, values: NDArray[np.float64], name: str) -> ReadTable:
     """A table with one more column of numbers, which is no column of the user's table."""
-    return _joined(table, replace(read_any_table(values[:, None]), names=[name]))
+    return _joined(table, ReadTable(values[:, None], [name]))
 
 
 def given_positions(given: Any, n_rows: int, names: Any, n_columns: int) -> Codes:
