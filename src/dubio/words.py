@@ -567,7 +567,9 @@ SENTENCES: dict[str, str] = {
     "apply": "Then run the same command again with --corrections corrections.csv, or in Python apply_corrections(y, "
     '"corrections.csv").',
     "labellers": "Some features are related to how rows were labelled, not to what they are. Each feature was tested "
-    "against doubt about the labels, among rows that look alike.",
+    "against doubt about the labels, among rows that look alike. Many such features are not found in this way: only "
+    "checked rows settle it (dubio check).",
+    "no mark": "No feature is related to doubt about the labels, beyond what its relation to the classes explains.",
     "marked": "Look at these features before you trust them:",
     "marked kept": "{mark} (kept)",
     "marked not kept": "{mark} (not kept)",

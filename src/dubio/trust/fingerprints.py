@@ -21,6 +21,7 @@ from dubio.table.rows import centred_within, group_means, random_order
 from dubio.target.classes import Memberships
 from dubio.target.soft import average_votes, code_votes, dawid_skene, krippendorff_alpha, soft_labels
 from dubio.trust.tolerance import QuickTests
+from dubio.words import say
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -199,7 +200,7 @@ class Fingerprints:
     def __str__(self) -> str:
         marked = np.flatnonzero(self.marked)
         if not len(marked):
-            return "No feature is related to doubt about the labels, beyond what its relation to the classes explains."
+            return say("no mark")
         return "Look at these features before you trust them. " + ". ".join(self.in_words(int(j)) for j in marked) + "."
 
 
@@ -250,8 +251,9 @@ def label_fingerprints(
 
     Notes
     -----
-    Without annotators, a column that pushes labels from one class to the other is like any related feature, and nothing
-    can tell it apart. What is found is a column that makes labels of *all* classes more doubtful.
+    Without annotators, a column that pushes labels from one class to the other is much like any related feature. On
+    real tables it is seldom named. What is found is a column that makes labels of *all* classes more doubtful. Only
+    checked rows (:func:`dubio.checked_rows`) settle whether a feature is related to the truth.
 
     Examples
     --------
