@@ -8,6 +8,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
 import sys
 import tempfile
@@ -18,10 +19,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fuzz.files import column, file_of
 from fuzz.outcome import Broken
 from fuzz.tables import HOSTILE
 
 Rng = np.random.Generator
+_SURROUNDINGS = ["pipe", "terminal", "narrow", "no output", "no errors"]
 
 #: Methods that take a moment.
 _QUICK = ["fisher", "weighted_laplacian", "linear_r2", "laplacian", "relieff", "constraint"]
@@ -30,21 +33,30 @@ _QUICK = ["fisher", "weighted_laplacian", "linear_r2", "laplacian", "relieff", "
 def command_call(rng: Rng) -> tuple[str, Callable[[], None]]:
     """A run of the command in words, and what does it."""
     frame, names = _frame(rng)
-    suffix, content = _file(rng, frame)
+    of_text = rng.random() < 0.5
+    if rng.random() < 0.35:
+        frame[names[0]] = column(rng, len(frame), nested=not of_text).to_numpy()
+    suffix, content = _file(rng, frame) if of_text else file_of(rng, frame)
+    content = content if of_text or rng.random() < 0.75 else _mutated(rng, content)
     words = _words(rng, names, f"table{suffix}")
     piped = rng.random() < 0.05
     if piped:
         words[1] = "-"
+    surroundings = str(rng.choice(_SURROUNDINGS, p=[0.6, 0.2, 0.1, 0.05, 0.05]))
 
     def do() -> None:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder)
             (place / f"table{suffix}").write_bytes(content)
             (place / "pairs.csv").write_text("a,b,kind\n1,2,must\n1,3,cannot\n")
-            code, out, err = _run(words, place, content if piped else None)
-            _require(words, code, out, err, place)
+            (place / "book.csv").write_text(_BOOK)
+            code, out, err = _run(words, place, content if piped else None, surroundings)
+            _require(words, code, out, err, place, surroundings)
 
-    return f"dubio {' '.join(map(repr, words))} ({len(content)} bytes)", do
+    return f"dubio {' '.join(map(repr, words))} ({len(content)} bytes, {surroundings})", do
+
+
+_BOOK = 'column,label,type,unit,levels,order,missing\ny,The target,,,"0=no,1=yes",,-9\na,First,number,mg/l,,,-9;-\n'
 
 
 def _frame(rng: Rng) -> tuple[pd.DataFrame, list[str]]:
@@ -121,6 +133,8 @@ def _words(rng: Rng, names: list[str], table: str) -> list[str]:
     if rng.random() < 0.12:
         words = ["audit", table, "--target", _name(rng, names)]
         words += ["--engine", str(rng.choice(["transitions", "pooled", "confident", "lnt", "odd"]))]
+    elif rng.random() < 0.2:
+        words = ["look", table]
     else:
         words = ["rank", table]
         if rng.random() < 0.9:
@@ -129,7 +143,7 @@ def _words(rng: Rng, names: list[str], table: str) -> list[str]:
             words += ["--method", str(rng.choice([*_QUICK, "nonsense"]))]
         words += ["--keep", str(rng.choice(["1", "1", "2", "50%", "0", "sufficiently", "-1", "1e3"]))]
     for option, share in _OPTIONS.items():
-        if rng.random() < share:
+        if rng.random() < (share if words[0] != "look" or option in _OF_LOOK else 0.0):
             value = _VALUES[option](rng, names) if option in _VALUES else None
             words += [option] if value is None else [option, value]
     if words[0] == "rank" and rng.random() < 0.25:
@@ -141,7 +155,37 @@ def _name(rng: Rng, names: list[str]) -> str:
     return "y" if rng.random() < 0.8 else str(rng.choice([*names, "missing", ""]))
 
 
+_OF_LOOK = frozenset(
+    [
+        "--json",
+        "--csv",
+        "--ignore",
+        "--nominal",
+        "--top",
+        "--quiet",
+        "--codebook",
+        "--ordinal",
+        "--id",
+        "--na",
+        "--decimal",
+        "--sep",
+        "--encoding",
+        "--sheet",
+        "--header-row",
+    ]
+)
+
 _OPTIONS = {
+    "--codebook": 0.07,
+    "--ordinal": 0.05,
+    "--id": 0.04,
+    "--na": 0.05,
+    "--decimal": 0.04,
+    "--sep": 0.03,
+    "--encoding": 0.03,
+    "--sheet": 0.02,
+    "--header-row": 0.03,
+    "--groups": 0.03,
     "--json": 0.3,
     "--csv": 0.3,
     "--seed": 0.1,
@@ -167,6 +211,16 @@ _OPTIONS = {
 }
 
 _VALUES: dict[str, Callable[[Rng, list[str]], str]] = {
+    "--codebook": lambda rng, names: str(rng.choice(["book.csv", "pairs.csv", "missing.csv", "."])),
+    "--ordinal": lambda rng, names: str(rng.choice([f"{names[0]}=I,II,III", f"{names[0]}=low,high", "=", "x=1"])),
+    "--id": lambda rng, names: str(rng.choice(names)),
+    "--na": lambda rng, names: str(rng.choice(["-", "0", "x", ""])),
+    "--decimal": lambda rng, names: str(rng.choice([",", ".", ";"])),
+    "--sep": lambda rng, names: str(rng.choice([";", "tab", ",", "space", "ab"])),
+    "--encoding": lambda rng, names: str(rng.choice(["utf-8", "cp932", "latin-1", "hex", "nonsense", "utf-16"])),
+    "--sheet": lambda rng, names: str(rng.choice(["Sheet", "s", "missing"])),
+    "--header-row": lambda rng, names: str(rng.choice(["1", "2", "3", "900"])),
+    "--groups": lambda rng, names: str(rng.choice(names)),
     "--seed": lambda rng, names: str(rng.choice(["1", "-1", "x", "99999999999"])),
     "--jobs": lambda rng, names: str(rng.choice(["1", "2", "0", "-1"])),
     "--ignore": lambda rng, names: str(rng.choice([*names, "missing", ","])),
@@ -186,29 +240,49 @@ _VALUES: dict[str, Callable[[Rng, list[str]], str]] = {
 }
 
 
-def _run(words: list[str], folder: Path, piped: bytes | None) -> tuple[int, str, str]:
+class _Terminal(io.TextIOWrapper):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def _run(words: list[str], folder: Path, piped: bytes | None, surroundings: str) -> tuple[int, str, str]:
     """Run the command in this process, in a folder of its own, and catch what it says."""
     from dubio_app.command.run import run
 
-    out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
-    stdin = sys.stdin
+    kind = _Terminal if surroundings in ("terminal", "narrow") else io.TextIOWrapper
+    printed = io.BytesIO()
+    out, err = kind(printed, encoding="utf-8"), io.StringIO()
+    stdin, width = sys.stdin, os.environ.get("COLUMNS")
+    if surroundings == "narrow":
+        os.environ["COLUMNS"] = "21"
     try:
         if piped is not None:
             sys.stdin = io.TextIOWrapper(io.BytesIO(piped), encoding="utf-8")
-        with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        streams: tuple[Any, Any] = (None if surroundings == "no output" else out, err)
+        streams = (streams[0], None) if surroundings == "no errors" else streams
+        with contextlib.chdir(folder), contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
             code = run(words)
         out.flush()
-        return code, out.buffer.getvalue().decode("utf-8"), err.getvalue()
+        return code, printed.getvalue().decode("utf-8"), err.getvalue()
     finally:
         sys.stdin = stdin
+        os.environ.pop("COLUMNS", None)
+        if width is not None:
+            os.environ["COLUMNS"] = width
 
 
-def _require(words: list[str], code: int, out: str, err: str, folder: Path) -> None:
+def _require(words: list[str], code: int, out: str, err: str, folder: Path, surroundings: str) -> None:
     if code not in (0, 2) or "internal error" in err or "Traceback" in err:
         kind = re.sub(r"[^A-Za-z]+", " ", err.strip().splitlines()[-1] if err.strip() else "")[:60]
         raise Broken(f"the command answers with 0 or 2 ({kind.strip()})", f"{code}: {err[-500:]}")
     if re.search(r"[\x00-\x08\x0b-\x1f\x7f]", err):
         raise Broken("no control characters reach the terminal", repr(err))
+    if surroundings in ("terminal", "narrow") and re.search(_OBEYED, out):
+        raise Broken("a terminal gets no control characters of a table", repr(re.findall(_OBEYED, out)[:3]))
+    if surroundings == "no errors":
+        err = "dubio: nobody hears it"
     if code == 2 and (out or not err.strip().splitlines()[-1].startswith("dubio: ")):
         raise Broken("a refusal is one line on standard error", repr((out[:200], err[-300:])))
     left = [path.name for path in folder.rglob("*") if path.name.endswith(".part")]
@@ -223,6 +297,10 @@ def _require(words: list[str], code: int, out: str, err: str, folder: Path) -> N
     page = folder / "out.html"
     if page.exists():
         _require_inert(page.read_text(encoding="utf-8"))
+
+
+#: Control characters that a terminal obeys, besides the colours of tables.
+_OBEYED = r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\x1b(?!\[[0-9;?]*[mKhl])"
 
 
 def _require_inert(page: str) -> None:
