@@ -362,9 +362,10 @@ def column_readings(X: Any, *, decimal: Decimal | None = None, name: str = "X") 
     X = in_memory(X, name)
     names = column_names(X)
     shown = []
+    first = some_rows(X, np.arange(min(len(X), _LOOKED_AT)))
+    values = first if names is not None else np.asarray(first, dtype=object)
     for j, piece in enumerate(_pieces(X, decimal=decimal, was_missing=False, name=name, keep=False)[0]):
-        values = some_rows(X, np.arange(min(len(X), _LOOKED_AT)))
-        cells_of = column_values(values, j) if names is not None else np.asarray(values, dtype=object)[:, j]
+        cells_of = column_values(values, j) if names is not None else values[:, j]
         known = [str(value) for value in cells_of[~missing_cells(cells_of)].tolist()]
         shown.append(replace(piece.reading, examples=tuple(dict.fromkeys(known))[:_EXAMPLES]))
     return shown

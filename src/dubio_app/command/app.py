@@ -181,8 +181,11 @@ def version(call: Call) -> None:
         raise typer.Exit()
 
 
-def make_app() -> typer.Typer:
-    """The command with its subcommands; ``dubio papers`` is there where the laboratory is installed."""
+def make_app(instead: Callable[[Call], None] | None = None) -> typer.Typer:
+    """The command with its subcommands; ``dubio papers`` is there where the laboratory is installed.
+
+    ``instead`` gets every call in place of the work of its command.
+    """
     app = typer.Typer(
         name="dubio",
         help="Feature selection when the labels are in doubt: soft, wrong, missing, pairwise or mostly unknown.",
@@ -193,7 +196,7 @@ def make_app() -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_function("dubio", version))
     for work in (open, rank, audit, check, look, apply, rerun, methods, demo):
-        app.command(work.__name__)(_function(work.__name__, work))
+        app.command(work.__name__)(_function(work.__name__, instead or work))
     for further in sorted(entry_points(group="dubio.commands"), key=lambda entry: entry.name):
         app.add_typer(further.load(), name=further.name)
     return app

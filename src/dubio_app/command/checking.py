@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from dubio_app.command.options import Call
 from dubio_app.command.output import inert, notes_from_warnings, print_paragraph, step, tell
 from dubio_app.command.question import Question, table_of
 from dubio_app.command.trust import audit_of
+from dubio_app.files import TableFile
 from dubio_app.report.check import Card, render_check
 from dubio_app.whole_files import write_whole
 
@@ -32,41 +34,50 @@ _DRAW = "check.csv"
 _USUAL = 60
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """Rows that were drawn, as a file and as cards for a person."""
+
+    question: Question
+    known: Supervision
+    draw: Draw
+    cards: list[Card]
+    before: CheckedRows | None
+
+    @property
+    def file(self) -> str:
+        """The rows with their chances, those of earlier draws too, and without what was found in them."""
+        return _as_csv(self.question, self.draw, self.before, values=False)
+
+    @property
+    def classes(self) -> list[str]:
+        """The classes that a person may choose from; none if the target is a number."""
+        return [written(name) for name in self.known.classes.tolist()] if self.known.n_classes else []
+
+
 def check_table(call: Call) -> None:
     """Read the table, draw rows, and write the files on which they are judged."""
     with table_of(call) as file:
-        question = Question(file, call)
-        known = read_supervision(
-            question.y, len(question.table), target=question.kind, missing_label=question.missing_label
-        )
-        try:
-            known.read_truth(np.full(known.n_rows, None, dtype=object))
-        except InputError as error:  # a kind that cannot be checked
-            raise InputError("target", error.found, error.remedy) from None
-        groups = read_groups(question.fit.get("groups"), known.n_rows)
-        before = join_checks(list(call.checked), known.n_rows, question.row_names) if call.checked else None
+        drawn = rows_to_check(file, call)
+        question, known, draw, cards = drawn.question, drawn.known, drawn.draw, drawn.cards
         path = call.draw or (os.path.splitext(call.page)[0] + ".csv" if call.page else _DRAW)
         _refuse_judged(path)
         judged = f"{os.path.basename(os.path.splitext(path)[0])}_judged.csv"
-        draw = _draw(question, known, groups, before)
-        write_whole(path, _as_csv(question, draw, before).encode("utf-8"))
+        write_whole(path, _as_csv(question, draw, drawn.before).encode("utf-8"))
         # chances that differ may depend on the labels: they do not stand in the file of the page
         alone = draw.n_before == 0 and len(np.unique(draw.chance[draw.rows])) == 1
         files = ("" if alone else f"--checked {path} ") + f"--checked {judged}"
-        one_card = groups is not None and not centred_within(known.goals()[0].reshape(len(groups), -1), groups).any()
-        cards = _cards(question, draw, groups if one_card else None)
         if call.page:
-            classes = [written(name) for name in known.classes.tolist()] if known.n_classes else []
             chance = np.unique(draw.chance[draw.rows])
             page = render_check(
-                *(cards, classes, question.asked, call.table, _name_of(call, known)),
+                *(cards, drawn.classes, question.asked, call.table, _name_of(call, known)),
                 chance=float(chance[0]) if len(chance) == 1 else None,
                 judged=judged,
                 files=files,
             )
             write_whole(call.page, page.encode("utf-8"))
-    drawn = {"n": len(draw.rows), "n_in_all": known.n_rows, "cards": len(cards), "seed": call.seed, "path": path}
-    told = [note("drawn", **drawn)]
+    facts = {"n": len(draw.rows), "n_in_all": known.n_rows, "cards": len(cards), "seed": call.seed, "path": path}
+    told = [note("drawn", **facts)]
     told += [note("drawn before", n=draw.n_before)] if draw.n_before else []
     paged = note("judge page", page=call.page, judged=judged, files=files)
     told += [paged] if call.page else [note("judge file", path=path)]
@@ -82,6 +93,24 @@ def _refuse_judged(path: str) -> None:
     if any(entry["value"] for entry in entries_of(path, COLUMNS, "draw", needed=("value",))):
         remedy = "give it to --checked if rows are to be added, or another name here"
         raise InputError("draw", f"names {quoted(path)}, which holds what somebody found", remedy)
+
+
+def rows_to_check(file: TableFile, call: Call) -> Drawn:
+    """Draw the rows that a call asks for."""
+    question = Question(file, call)
+    known = read_supervision(
+        question.y, len(question.table), target=question.kind, missing_label=question.missing_label
+    )
+    try:
+        known.read_truth(np.full(known.n_rows, None, dtype=object))
+    except InputError as error:  # a kind that cannot be checked
+        raise InputError("target", error.found, error.remedy) from None
+    groups = read_groups(question.fit.get("groups"), known.n_rows)
+    before = join_checks(list(call.checked), known.n_rows, question.row_names) if call.checked else None
+    draw = _draw(question, known, groups, before)
+    one_card = groups is not None and not centred_within(known.goals()[0].reshape(len(groups), -1), groups).any()
+    cards = _cards(question, draw, groups if one_card else None)
+    return Drawn(question, known, draw, cards, before)
 
 
 def _draw(question: Question, known: Supervision, groups: NDArray[Any] | None, before: CheckedRows | None) -> Draw:
@@ -115,7 +144,7 @@ def _name_of(call: Call, known: Supervision) -> str:
     return f"{call.by}, {known.n_rows} rows, seed {call.seed}"
 
 
-def _as_csv(question: Question, draw: Draw, before: CheckedRows | None) -> str:
+def _as_csv(question: Question, draw: Draw, before: CheckedRows | None, *, values: bool = True) -> str:
     """The drawn rows, also those of earlier draws with what was found in them, in the order of the table."""
     rows = draw.rows if before is None else np.union1d(draw.rows, np.flatnonzero(~np.isnan(before.chance)))
     file = io.StringIO()
@@ -123,7 +152,7 @@ def _as_csv(question: Question, draw: Draw, before: CheckedRows | None) -> str:
     lines.writerow([*COLUMNS[:4], "draw"])
     names = question.row_names
     for row in np.sort(rows).tolist():
-        value = "" if before is None else written(before.values[row])
+        value = written(before.values[row]) if before is not None and values else ""
         name = "" if names is None else written(names.iloc[row])
         chance = repr(float(draw.chance[row]))
         lines.writerow([row + 1, inert(name), inert(value), chance, f"{question.call.by}, seed {question.call.seed}"])

@@ -26,11 +26,19 @@ def look_at_table(call: Call) -> None:
         table, _ = declared(file.frame, call)
         readings = column_readings(table, decimal=call.decimal)
         why = _reasons(file, table, readings, call)
-        rows = [{**_row(one, file), "left_out": why.get(str(one.name), "")} for one in readings]
+        rows = reading_of_columns(file, table, readings, call, why)
         content = {"table": call.table, "rows": len(table), "columns": rows, "notes": list(file.notes)}
         if not print_answer(call, [{**row, "problems": " ".join(row["problems"])} for row in rows], lambda: content):
             _print(call, rows)
         tell([*file.notes, *(f"{one}." for one in not_told_yet(notes_of(tuple(readings)), why))], quiet=call.quiet)
+
+
+def reading_of_columns(
+    file: TableFile, table: Any, readings: list[ColumnReading], call: Call, why: dict[str, str] | None = None
+) -> list[dict[str, Any]]:
+    """How each column is read, in words, and why it is left out."""
+    why = _reasons(file, table, readings, call) if why is None else why
+    return [{**_row(one, file), "left_out": why.get(str(one.name), "")} for one in readings]
 
 
 def _reasons(file: TableFile, table: Any, readings: list[ColumnReading], call: Call) -> dict[str, str]:

@@ -8,8 +8,9 @@ it, and which other options it needs or excludes.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from types import SimpleNamespace
@@ -424,10 +425,25 @@ def options_of(command: str) -> list[Option]:
     return [one for one in OPTIONS if command in one.commands.split()]
 
 
+_named: ContextVar[Mapping[str, str] | None] = ContextVar("what options are called", default=None)
+
+
+@contextmanager
+def options_named(names: Mapping[str, str]) -> Iterator[None]:
+    """Inside this block, messages call options like this: by what people click, for example."""
+    token = _named.set(names)
+    try:
+        yield
+    finally:
+        _named.reset(token)
+
+
 def names_of_arguments() -> dict[str, str]:
-    """What the arguments of the library, and the options in the code of the command, are called on the command line."""
-    own = {one.name: one.flag for one in OPTIONS}
-    return own | {argument: one.flag for one in OPTIONS for argument in one.argument.split()}
+    """What the arguments of the library, and the options in the code of the command, are called in messages."""
+    others = _named.get() or {}
+    own = {one.name: others.get(one.name, one.flag) for one in OPTIONS}
+    own |= {argument: own[one.name] for one in OPTIONS for argument in one.argument.split()}
+    return own | ({one.flag: own[one.name] for one in OPTIONS if one.flags} if others else {})
 
 
 class Call(SimpleNamespace):

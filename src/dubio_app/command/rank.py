@@ -45,6 +45,13 @@ def rank_table(call: Call) -> None:
 def rank_frame(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> None:
     """Rank the features of a table in memory, which may be a sample ``drawn`` of the rows of the file."""
     run = run_of(file, call, drawn)
+    write_files(run)
+    _print(run)
+
+
+def write_files(run: Run) -> None:
+    """Write the files that a call asks for."""
+    call = run.call
     if call.report:
         trust.write_report(run)
     if call.save_table:
@@ -55,11 +62,15 @@ def rank_frame(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> N
         from dubio_app.paper.kit import write_kit  # which draws with matplotlib
 
         write_kit(run, rows_of(run, shared=call.no_rows))
-    _print(run)
 
 
 def run_of(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> Run:
     """Rank the features, and find out how far the answer can be trusted."""
+    return examined(ranked(file, call, drawn))
+
+
+def ranked(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> Run:
+    """Rank the features."""
     question = Question(file, call)
     notes = list(question.notes)
     if drawn is not None:
@@ -84,13 +95,17 @@ def run_of(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> Run:
         notes += [f"{one}." for one in findings.notes[: len(findings.notes) - len(of_sample.notes)]]
         notes += [f"{say('no stream')}."] if findings is not of_sample else []
     notes += [f"{one}." for one in not_told_yet(findings.columns, findings.ranking.left_out)]
-    run = Run(question, problem, selector, notes, findings)
+    return Run(question, problem, selector, notes, findings)
+
+
+def examined(run: Run) -> Run:
+    """Find out how far the answer can be trusted."""
     run.stability, run.tolerance = trust.resample(run), trust.tolerate(run)
     run.fingerprints, run.corrected = trust.look_for_fingerprints(run), trust.before_and_after(run)
     run.evaluation = trust.evaluate(run)
-    run.audit = trust.audit_labels(run) if call.is_in_depth else None
-    if call.no_rows:
-        run.findings = run.findings.without_cells(trust.common_classes(problem.supervision.certain()))
+    run.audit = trust.audit_labels(run) if run.call.is_in_depth else None
+    if run.call.no_rows:
+        run.findings = run.findings.without_cells(trust.common_classes(run.problem.supervision.certain()))
     return run
 
 
@@ -143,7 +158,7 @@ def _print(run: Run) -> None:
         kept = wishes.get(call.keep, "selected")
         worth = sentence(note_on_evaluation(run.evaluation, wording.model_of(run), kept))
         evaluated = [worth, run.evaluation.verdict(), *run.evaluation.about_truth()]
-    if print_answer(call, rows, lambda: _content(run, ranking, rows)):
+    if print_answer(call, rows, lambda: content_of(run, ranking, rows)):
         tell([*map(sentence, alerts), *evaluated, *notes] if call.csv else notes, quiet=call.quiet)
         return
     alpha = call.alpha if full.n_relevant is not None else None
@@ -169,7 +184,7 @@ def _how(run: Run) -> list[Any]:
     return [*how, *trust.who_labelled(run)]
 
 
-def _content(run: Run, ranking: Any, rows: Rows) -> dict[str, Any]:
+def content_of(run: Run, ranking: Any, rows: Rows) -> dict[str, Any]:
     """The answer for JSON."""
     selector, call = run.selector, run.call
     content: dict[str, Any] = {

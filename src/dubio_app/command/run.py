@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dubio_app.command.options import UserError
@@ -26,10 +26,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if sys.stderr is None:  # closed by the caller: there is nobody to tell anything
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if "--debug" in words:
-        return _call(words)
+        return call_command(words)
     try:
         with _leave_on_interrupt() if words[:1] and words[0] in _SUDDEN else contextlib.nullcontext():
-            return _call(words)
+            return call_command(words)
     except KeyboardInterrupt:
         _say("interrupted.")
         return INTERRUPTED
@@ -55,13 +55,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
         remove_unfinished()
 
 
-def _call(words: list[str]) -> int:
+def call_command(words: list[str], instead: Callable[[Any], None] | None = None) -> int:
+    """Call the command with these words; ``instead`` gets the call in place of the command's own work."""
     import typer
     import typer.main
 
     from dubio_app.command.app import make_app
 
-    command = typer.main.get_command(make_app())
+    command = typer.main.get_command(make_app(instead))
     asked: Any = command
     for word in words:
         asked = getattr(asked, "commands", {}).get(word)

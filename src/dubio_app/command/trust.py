@@ -253,8 +253,18 @@ def evaluate(run: Run) -> SelectionEvaluation | None:
 def write_report(run: Run) -> None:
     """Write the page of a run."""
     from dubio_app.report import render_report
-    from dubio_app.report.findings import gather_problem, written_cells
     from dubio_app.report.pdf import is_pdf, printed
+
+    call = run.call
+    with step("writing the report"):
+        page = render_report(findings_of(run))
+        write_whole(call.report, printed(page) if is_pdf(call.report) else page)
+    run.notes.append(f"{note('report written', path=call.report)}.")
+
+
+def findings_of(run: Run) -> Any:
+    """Everything that the page of a run shows."""
+    from dubio_app.report.findings import gather_problem, written_cells
 
     call, question, selector = run.call, run.question, run.selector
     found = ("stability", "audit", "tolerance", "fingerprints", "corrected", "evaluation", "notes")
@@ -270,21 +280,17 @@ def write_report(run: Run) -> None:
     ranking = more.get("ranking", selector.to_ranking().without_handed_on())
     if (meanings := question.meanings(ranking.names)) is not None:
         more["ranking"] = ranking.with_columns({"label": meanings})
-    with step("writing the report"):
-        findings = gather_problem(
-            selector,
-            run.problem.with_supervision(selector.supervision_),
-            table_name="standard input" if call.table == "-" else Path(call.table).name,
-            target_name=question.asked,
-            asked=question.asked_in_quotes,
-            code="" if call.no_rows else question.python(),
-            command=call.words,
-            alerts=wording.alert_records(asking, audit=about_labels, dropped=call.drop_leaks),
-            identifiers={} if call.no_rows else {name: question.table[name].tolist() for name in call.id},
-            written={} if call.no_rows else written_cells(question.table),
-            about_labels=about_labels,
-            **more,
-        )
-        page = render_report(findings)
-        write_whole(call.report, printed(page) if is_pdf(call.report) else page)
-    run.notes.append(f"{note('report written', path=call.report)}.")
+    return gather_problem(
+        selector,
+        run.problem.with_supervision(selector.supervision_),
+        table_name="standard input" if call.table == "-" else Path(call.table).name,
+        target_name=question.asked,
+        asked=question.asked_in_quotes,
+        code="" if call.no_rows else question.python(),
+        command=call.words,
+        alerts=wording.alert_records(asking, audit=about_labels, dropped=call.drop_leaks),
+        identifiers={} if call.no_rows else {name: question.table[name].tolist() for name in call.id},
+        written={} if call.no_rows else written_cells(question.table),
+        about_labels=about_labels,
+        **more,
+    )

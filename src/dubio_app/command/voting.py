@@ -19,7 +19,7 @@ from dubio_app.command.output import Rows, notes_from_warnings, plain, records, 
 from dubio_app.command.question import Question, table_of
 from dubio_app.command.trust import Run
 from dubio_app.command.wording import percent
-from dubio_app.files import frame_bytes
+from dubio_app.files import TableFile, frame_bytes
 from dubio_app.whole_files import write_whole
 
 #: Rows for which the command says whom to ask.
@@ -29,31 +29,37 @@ _ASKED = 5
 def audit_annotators(call: Call) -> None:
     """Read the table, audit its votes, and print annotators, votes that look wrong, and whom to ask."""
     with table_of(call) as file:
-        question = Question(file, call)
-        notes = list(question.notes)
-        with notes_from_warnings(notes):
-            settings: dict[str, Any] = {"target": question.kind, "allow_nan": True, **question.fit}
-            problem = read_problem(question.features, question.y, **settings)
-            check_squares(problem.X, names=problem.column_names)
-        alerts = find_alerts(problem)
-        notes = [*(f"{line}." for line in wording.alert_lines(alerts, audit=True)), *notes]
-        if problem.n_missing:
-            notes.append(f"{note('missing cells', n=problem.n_missing, filled_with=problem.filled_with)}.")
-        run = Run(question, problem, trust.make_selector(question), notes)
-        with step("auditing the votes"), notes_from_warnings(notes):
-            options = {"n_jobs": call.jobs, "random_state": call.seed}
-            run.audit = audit_votes(problem.filled, index=question.row_names, **options)
-        run.fingerprints = trust.look_for_fingerprints(run)
+        run, alerts = audited_votes(file, call)
         if call.save_labels:
-            _save_labels(run)
+            save_labels(run)
         if call.report:
-            with step("ranking"), notes_from_warnings(notes):
-                run.findings = run.selector.fit_problem(problem).findings_
+            with step("ranking"), notes_from_warnings(run.notes):
+                run.findings = run.selector.fit_problem(run.problem).findings_
             trust.write_report(run)
         _print(run, alerts)
 
 
-def _save_labels(run: Run) -> None:
+def audited_votes(file: TableFile, call: Call) -> tuple[Run, tuple[Any, ...]]:
+    """The audit of the votes in a table, and what may make it wrong."""
+    question = Question(file, call)
+    notes = list(question.notes)
+    with notes_from_warnings(notes):
+        settings: dict[str, Any] = {"target": question.kind, "allow_nan": True, **question.fit}
+        problem = read_problem(question.features, question.y, **settings)
+        check_squares(problem.X, names=problem.column_names)
+    alerts = find_alerts(problem)
+    notes = [*(f"{line}." for line in wording.alert_lines(alerts, audit=True)), *notes]
+    if problem.n_missing:
+        notes.append(f"{note('missing cells', n=problem.n_missing, filled_with=problem.filled_with)}.")
+    run = Run(question, problem, trust.make_selector(question), notes)
+    with step("auditing the votes"), notes_from_warnings(notes):
+        options = {"n_jobs": call.jobs, "random_state": call.seed}
+        run.audit = audit_votes(problem.filled, index=question.row_names, **options)
+    run.fingerprints = trust.look_for_fingerprints(run)
+    return run, alerts
+
+
+def save_labels(run: Run) -> None:
     """Write the table with the likely truth and its probability in place of the votes."""
     call, audit, table = run.call, run.audit, run.question.table
     sure = "probability" if audit.classes is not None else "standard deviation"

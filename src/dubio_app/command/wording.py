@@ -26,8 +26,8 @@ EXIT_CODES = {
 }
 
 #: What arguments without an option of their own are called.
-_NAMES = {"X": "the table", "source": "the table", "y": "the target", "labels": "the target"}
-_NAMES["n_neighbors"] = "the number of neighbours is"  # its messages start with the number
+NAMES_WITHOUT_OPTION = {"X": "the table", "source": "the table", "y": "the target", "labels": "the target"}
+NAMES_WITHOUT_OPTION["n_neighbors"] = "the number of neighbours is"  # its messages start with the number
 
 
 def as_value(*names: object) -> str:
@@ -101,7 +101,7 @@ def in_command_words(finding: InputError | InputWarning, arguments: Iterable[str
     '--keep 50, but the table has 9 features: give fewer.'
     """
     remedies = {**REMEDIES, **(_IN_STREAMS if "--stream" in arguments else {})}
-    return " ".join(finding.sentence(names_of_arguments() | _NAMES, remedies).split())
+    return " ".join(finding.sentence(names_of_arguments() | NAMES_WITHOUT_OPTION, remedies).split())
 
 
 def one_line(error: Any, arguments: Iterable[str] = ()) -> str:

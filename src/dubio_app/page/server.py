@@ -7,15 +7,17 @@ refused. No path comes from a request: files are named by fixed words.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import io
 import json
 import secrets
 import shlex
 import tempfile
+import threading
 import time
 import zipfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -29,27 +31,36 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from dubio.errors import InputError
-from dubio_app.page.project import MORE_FILES, Conflict, Project
-from dubio_app.page.work import Work
+from dubio_app.files import FORMATS
+from dubio_app.page.project import Conflict, Project
+from dubio_app.page.work import OTHER, RANKING, Work, Workshop
 
-#: Most bytes of a table, and of any other request.
-MOST_TABLE, MOST_REQUEST = 4 * 2**30, 32 * 2**20
-#: The page ends after this many seconds without a request.
+#: Most bytes of a table, of any other file, and of a decision.
+MOST_TABLE, MOST_FILE, MOST_REQUEST = 2**30, 64 * 2**20, 8 * 2**20
+#: The page ends after this many seconds without a request; a page that is open asks every now and then.
 IDLE = 3600.0
 _COOKIE = "dubio_key"
-_STATIC = {"open.css": "text/css", "open.js": "text/javascript", "open.html": "text/html"}
-#: What can be taken away: its file in the project, its type, and its name for the user.
+#: The files of the page, with their types; the style of the report is that of the page, too.
+_SCRIPTS = ("open.js", "parts.js", "table.js", "question.js", "answer.js", "labels.js", "take.js")
+_STATIC = {"open.css": "text/css", "open.html": "text/html", **dict.fromkeys(_SCRIPTS, "text/javascript")}
+#: What can be taken away: its file in the project and its type.
 _TAKE = {
     "kept": ("kept.csv", "text/csv"),
+    "labels": ("labels.csv", "text/csv"),
+    "corrections": ("corrections.csv", "text/csv"),
+    "likely": ("likely.csv", "text/csv"),
     "report": ("report.html", "text/html"),
     "selection": ("selection.json", "application/json"),
-    "features": ("features.json", "application/json"),
+    "numbers": ("answer.json", "application/json"),
+    "next": ("next.csv", "text/csv"),
 }
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-#: What Chromium and others must not do with any answer.
+#: The report may run its own script, and save the files that it makes; it cannot ask this server for anything.
+_REPORT_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'self'"
+#: What browsers must not do with any answer.
 _HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
@@ -57,6 +68,8 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+#: The files that an answer writes.
+_REPORT = ("--report=report.html", "--save-table=kept.csv", "--save-selection=selection.json", "--paper=paper")
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -68,10 +81,10 @@ class Page:
         self.project, self.key = project, secrets.token_urlsafe(32)
         self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
         self.address = f"http://127.0.0.1:{port}/?key={self.key}"
-        self.last_request = time.monotonic()
-        self._look: tuple[int, dict[str, Any]] | None = None
-        self._work: Work | None = None
-        self._work_version = -1
+        self.last_request, self.is_over = time.monotonic(), False
+        self._workshop: Workshop | None = None
+        self._works: dict[str, tuple[str, Work]] = {}
+        self._starting = threading.Lock()
 
     def app(self) -> Starlette:
         """The application."""
@@ -79,8 +92,9 @@ class Page:
             "/": self._home,
             "/static/{name}": self._static,
             "/api/state": self._state,
-            "/api/look": self._looked,
-            "/api/work": self._progress,
+            "/api/work/{job}": self._progress,
+            "/api/answer": self._answer,
+            "/api/cards": self._cards,
             "/answer/report": self._report,
             "/take/{name}": self._take,
         }
@@ -88,10 +102,17 @@ class Page:
             "/api/table": self._table,
             "/api/example": self._example,
             "/api/decide": self._decide,
+            "/api/label": self._label,
+            "/api/check": self._check,
             "/api/undo": self._undo,
-            "/api/run": self._run,
+            "/api/start/{job}": self._start,
             "/api/stop": self._stop,
-            "/api/file/{kind}": self._file,
+            "/api/feature": self._feature,
+            "/api/draw": self._draw,
+            "/api/next": self._next,
+            "/api/pairs": self._pairs,
+            "/api/corrections": self._corrections,
+            "/api/checked": self._checked,
             "/api/delete": self._delete,
         }
         made = [Route(path, self._guarded(one), methods=["GET"]) for path, one in routes.items()]
@@ -99,9 +120,10 @@ class Page:
         return Starlette(routes=made)
 
     def end(self) -> None:
-        """Stop the work that runs."""
-        if self._work is not None and self._work.status == "running":
-            self._work.stop()
+        """Stop everything that runs."""
+        if self._workshop is not None:
+            self._workshop.close()
+            self._workshop = None
 
     # Who may ask
 
@@ -114,11 +136,14 @@ class Page:
                 try:
                     response = await handler(request)
                 except Conflict:
-                    response = JSONResponse({"error": "Another window has changed this project."}, 409)
+                    text = "Another window has changed this project. This page shows it now: please decide again."
+                    response = JSONResponse({"error": text}, 409)
                 except InputError as error:
                     response = JSONResponse({"error": str(error)}, 400)
                 except HTTPException as error:
                     response = JSONResponse({"error": error.detail}, error.status_code)
+                except OSError as error:
+                    response = JSONResponse({"error": f"The project cannot be written: {error.strerror}."}, 500)
             assert response is not None
             response.headers.update(_HEADERS)
             response.headers.setdefault("Content-Security-Policy", _POLICY)
@@ -142,72 +167,125 @@ class Page:
             return Response("Open the address that dubio printed.", 401)
         return None
 
-    # What the page asks
+    # The page
 
     async def _home(self, request: Request) -> Response:
         if "key" in request.query_params:
-            response = RedirectResponse("/", 303)
+            response: Response = RedirectResponse("/", 303)
             response.set_cookie(_COOKIE, self.key, httponly=True, samesite="strict", path="/")
             return response
         return Response(_read("open.html"), media_type="text/html")
 
     async def _static(self, request: Request) -> Response:
         name = request.path_params["name"]
+        if name == "page.css":
+            style = resources.files("dubio_app.report").joinpath(name).read_text(encoding="utf-8")
+            return Response(style, media_type="text/css")
         if name not in _STATIC:
             raise HTTPException(404, "There is no such file.")
         return Response(_read(name), media_type=_STATIC[name])
 
     async def _state(self, request: Request) -> Response:
-        state = self.project.state
-        words = self.project.words("rank") if state["table"] else []
-        shown = {name: state[name] for name in ("version", "name", "table", "options", "files")}
-        shown |= {"can_undo": bool(state["undo"]), "folder": str(self.project.folder.resolve())}
-        shown |= {"command": shlex.join(["dubio", *words]) if words else "", "answered": self._is_answered()}
+        """Every decision, and what there is to take away."""
+        project = self.project
+        shown = {name: value for name, value in project.state.items() if name not in ("format", "undo")}
+        words = ["dubio", *project.words("rank")] if project.state["table"] else []
+        shown |= {"can_undo": bool(project.state["undo"]), "folder": str(project.folder.resolve())}
+        shown |= {"command": shlex.join(words), "decided": project.decided, "take": self._to_take()}
         return JSONResponse(shown)
 
-    async def _looked(self, request: Request) -> Response:
-        """How each column is read, what is wrong with it, and the first rows."""
-        return JSONResponse(await run_in_threadpool(self._look_at_table))
+    def _to_take(self) -> list[str]:
+        folder = self.project.folder
+        found = [name for name, (file, _) in _TAKE.items() if (folder / file).is_file()]
+        found = [name for name in found if name != "corrections"]
+        found += ["corrections"] if self.project.state["labels"] else []
+        return [*found, *(["paper"] if (folder / "paper" / "run.toml").is_file() else [])]
 
-    def _look_at_table(self) -> dict[str, Any]:
-        state = self.project.state
-        if not state["table"]:
-            return {"columns": [], "error": ""}
-        if self._look is None or self._look[0] != state["version"]:
-            work = Work([*self.project.words("look"), "--json", "--quiet"], self.project.folder)
-            work.join(600)
-            found = json.loads(work.printed) if work.status == "done" else {"columns": []}
-            self._look = state["version"], {**found, "error": "" if work.status == "done" else " ".join(work.said)}
-        return self._look[1]
+    # Work
+
+    def _begin(self, job: str, key: str, words: list[str], seconds: float = OTHER, **more: Any) -> Work:
+        """Begin a piece of work, unless the same one is running or done."""
+        with self._starting:
+            earlier = self._works.get(job)
+            if earlier is not None:
+                if key and earlier[0] == key and earlier[1].status in ("running", "done"):
+                    return earlier[1]
+                earlier[1].stop()
+            if self._workshop is None:
+                self._workshop = Workshop(self.project.folder)
+            work = self._workshop.begin(job, words, seconds, **more)
+            self._works[job] = key, work
+            return work
+
+    async def _start(self, request: Request) -> Response:
+        job = request.path_params["job"]
+        if job not in ("look", "ask", "answer"):
+            raise HTTPException(404, "There is no such work.")
+        if not self.project.state["table"]:
+            raise HTTPException(400, "Choose a table first.")
+        return JSONResponse((await run_in_threadpool(self._started, job)).record())
+
+    def _started(self, job: str) -> Work:
+        project = self.project
+        if job == "look":
+            words = project.words("look")
+            return self._begin(job, hashlib.sha256(repr(words).encode()).hexdigest(), words)
+        project.prepare()
+        if job == "ask":
+            return self._begin(job, project.decided, project.words("rank"))
+        words = [*project.words("rank"), *_REPORT]
+        return self._begin(job, "", words, RANKING, decided=project.decided)
 
     async def _progress(self, request: Request) -> Response:
-        """The work that runs, or ran."""
-        record = {"status": "none"} if self._work is None else self._work.record()
-        if record["status"] == "done":
-            record["current"] = self._work_version == self.project.state["version"]
-        return JSONResponse(record)
+        """How far the work is, with those of its parts that are asked for."""
+        job = request.path_params["job"]
+        if job not in self._works:
+            return JSONResponse({"status": "none", "parts": [], "problems": [], "said": []})
+        work = self._works[job][1]
+        wanted = request.query_params.get("parts", "").split(",")
+        record = work.record()
+        return JSONResponse({**record, "content": {name: work.parts[name] for name in wanted if name in work.parts}})
+
+    async def _stop(self, request: Request) -> Response:
+        if "answer" in self._works:
+            await run_in_threadpool(self._works["answer"][1].stop)
+        return JSONResponse({"stopped": True})
+
+    async def _answer(self, request: Request) -> Response:
+        """The answer: of the work that runs, or the one that was written last."""
+        running = self._works.get("answer")
+        if running is not None and "answer" in running[1].parts:
+            return JSONResponse(running[1].parts["answer"])
+        place = self.project.folder / "answer.json"
+        if not place.is_file():
+            raise HTTPException(404, "There is no answer yet.")
+        return Response(place.read_bytes(), media_type="application/json")
+
+    async def _feature(self, request: Request) -> Response:
+        """The picture of a feature, and which are like it; nothing after the process has gone."""
+        name = str((await self._json(request)).get("feature", ""))
+        running = self._works.get("answer")
+        found = None if running is None else await run_in_threadpool(running[1].ask, {"feature": name})
+        return JSONResponse(found or {})
 
     async def _report(self, request: Request) -> Response:
         """The report; its own policy allows its own script only, and no requests."""
         place = self.project.folder / "report.html"
         if not place.is_file():
             raise HTTPException(404, "There is no answer yet.")
-        return Response(
-            place.read_bytes(), media_type="text/html", headers={"Content-Security-Policy": "frame-ancestors 'self'"}
-        )
+        headers = {"Content-Security-Policy": _REPORT_POLICY}
+        return Response(place.read_bytes(), media_type="text/html", headers=headers)
 
     async def _take(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name == "paper":
-            return self._saved(self._paper(), "paper.zip", "application/zip")
-        if name not in _TAKE or not (self.project.folder / _TAKE[name][0]).is_file():
+            return _saved(self._paper(), "paper.zip", "application/zip")
+        if name not in self._to_take():
             raise HTTPException(404, "There is no such file yet.")
+        if name == "corrections":
+            await run_in_threadpool(self.project.prepare)
         file, kind = _TAKE[name]
-        return self._saved((self.project.folder / file).read_bytes(), file, kind)
-
-    @staticmethod
-    def _saved(content: bytes, name: str, kind: str) -> Response:
-        return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+        return _saved((self.project.folder / file).read_bytes(), file, kind)
 
     def _paper(self) -> bytes:
         """The paper kit as one archive."""
@@ -217,11 +295,61 @@ class Page:
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for file in sorted(folder.rglob("*")):
-                if file.is_file():
+                if file.is_file() and not file.is_symlink():
                     archive.write(file, file.relative_to(folder).as_posix())
         return buffer.getvalue()
 
-    # What the user does
+    # Decisions
+
+    async def _decide(self, request: Request) -> Response:
+        wish = await self._json(request)
+        words = {name: wish[name] for name in ("title", "kind") if isinstance(wish.get(name), str)}
+        await run_in_threadpool(lambda: self.project.decide(_version(wish), _mapping(wish, "options"), **words))
+        return await self._state(request)
+
+    async def _label(self, request: Request) -> Response:
+        wish = await self._json(request)
+        await run_in_threadpool(self.project.label, _version(wish), _mapping(wish, "rows"))
+        return await self._state(request)
+
+    async def _check(self, request: Request) -> Response:
+        wish = await self._json(request)
+        await run_in_threadpool(self.project.check, _version(wish), _mapping(wish, "rows"))
+        return await self._state(request)
+
+    async def _undo(self, request: Request) -> Response:
+        await run_in_threadpool(self.project.undo, _version(await self._json(request)))
+        return await self._state(request)
+
+    async def _draw(self, request: Request) -> Response:
+        """Draw rows to be checked."""
+        wish = await self._json(request)
+        rows, by = wish.get("rows"), wish.get("by", "random")
+        if by not in ("random", "class", "doubtful") or not (rows is None or (type(rows) is int and rows > 0)):
+            raise InputError("rows", "is no number of rows")
+        await run_in_threadpool(self._drawn, _version(wish), rows, by)
+        return await self._state(request)
+
+    def _drawn(self, version: int, rows: int | None, by: str) -> None:
+        self.project.prepare()
+        words = [*self.project.words("check"), "--draw=draw.csv", f"--by={by}", *([f"--rows={rows}"] if rows else [])]
+        parts = self._finished(self._begin("draw", "", words))
+        self.project.take_draw(version, parts["file"], parts)
+
+    def _finished(self, work: Work) -> dict[str, Any]:
+        """The parts of a piece of work, which is waited for."""
+        assert self._workshop is not None
+        self._workshop.finish(work)
+        if work.status != "done":
+            text = " ".join(problem["text"] for problem in work.problems) or "The work was stopped."
+            raise HTTPException(400, text)
+        return work.parts
+
+    async def _cards(self, request: Request) -> Response:
+        """The rows that were drawn, without their labels."""
+        return JSONResponse(await run_in_threadpool(self.project.drawn))
+
+    # Files
 
     async def _table(self, request: Request) -> Response:
         name = unquote(request.headers.get("x-file-name", ""))
@@ -240,71 +368,79 @@ class Page:
         from dubio_app.demo import doubtful_wine
 
         table, _, _, guesses = doubtful_wine()
-        path = self.project.folder / ".example.csv"
+        path = self.project.folder / ".upload.example.csv"
         table.assign(grape=guesses).to_csv(path, index=False)
-        self.project.take_table(path, "example: wines with doubtful labels.csv")
+        self.project.take_table(path, "example wines.csv")
 
-    async def _decide(self, request: Request) -> Response:
-        wish = await self._json(request)
-        self.project.decide(int(wish.get("version", -1)), dict(wish.get("options", {})))
+    async def _pairs(self, request: Request) -> Response:
+        content = await self._content(request)
+        await run_in_threadpool(self.project.take_file, "pairs", content)
         return await self._state(request)
 
-    async def _undo(self, request: Request) -> Response:
-        self.project.undo(int((await self._json(request)).get("version", -1)))
+    async def _corrections(self, request: Request) -> Response:
+        """Decisions about labels from a file, such as that of a report somebody else has worked on."""
+        content = await self._content(request)
+        await run_in_threadpool(self.project.take_corrections, content)
         return await self._state(request)
 
-    async def _file(self, request: Request) -> Response:
-        kind = request.path_params["kind"]
-        if kind not in MORE_FILES:
-            raise HTTPException(404, "There is no such kind of file.")
-        path = await self._received(request, MOST_REQUEST)
-        content = path.read_bytes()
-        path.unlink()
-        await run_in_threadpool(self.project.take_file, kind, content)
+    async def _checked(self, request: Request) -> Response:
+        """Rows that others have checked."""
+        content = await self._content(request)
+        await run_in_threadpool(self.project.take_file, "checked", content)
         return await self._state(request)
 
-    async def _run(self, request: Request) -> Response:
-        """Rank: the report, the kept columns, the selection and the paper kit are written into the project."""
-        if not self.project.state["table"]:
-            raise HTTPException(400, "Choose a table first.")
-        self.end()
-        self._work_version = self.project.state["version"]
-        out = ["--report=report.html", "--save-table=kept.csv", "--save-selection=selection.json", "--paper=paper"]
-        self._work = Work([*self.project.words("rank"), *out, "--json"], self.project.folder)
-        return JSONResponse(self._work.record())
+    async def _next(self, request: Request) -> Response:
+        """The kept columns of another table, such as that of next month."""
+        name = unquote(request.headers.get("x-file-name", "")).casefold()
+        endings = [ending for ending in FORMATS if name.endswith(ending)]
+        if not endings or not (self.project.folder / "selection.json").is_file():
+            raise HTTPException(400, "This file cannot be read." if not endings else "There is no answer yet.")
+        path = await self._received(request, MOST_TABLE)
+        table = path.rename(path.with_name(f"table-next{max(endings, key=len)}"))
+        try:
+            return JSONResponse(await run_in_threadpool(self._applied, table.name))
+        finally:
+            table.unlink(missing_ok=True)
 
-    async def _stop(self, request: Request) -> Response:
-        await run_in_threadpool(self.end)
-        return await self._progress(request)
+    def _applied(self, table: str) -> dict[str, Any]:
+        words = ["apply", "selection.json", table, "--save=next.csv"]
+        return {"said": self._finished(self._begin("apply", "", words))["applied"]}
 
     async def _delete(self, request: Request) -> Response:
         await run_in_threadpool(self.end)
-        await run_in_threadpool(self.project.delete)
-        return JSONResponse({"deleted": True})
-
-    def _is_answered(self) -> bool:
-        return (self.project.folder / "report.html").is_file()
+        left = await run_in_threadpool(self.project.delete)
+        self.is_over = True
+        return JSONResponse({"deleted": True, "left": left})
 
     # What a request holds
 
     async def _received(self, request: Request, most: int) -> Path:
         """The body of a request as a file in the project; it is never held in memory."""
+        too_large = HTTPException(413, f"The file has more than {most >> 20:,} MB.")
+        if int(request.headers.get("content-length", "0") or 0) > most:
+            raise too_large
         with tempfile.NamedTemporaryFile(dir=self.project.folder, prefix=".upload.", delete=False) as file:
             path, size = Path(file.name), 0
             try:
-                async for chunk in _chunks(request):
+                async for chunk in request.stream():
                     size += len(chunk)
                     if size > most:
-                        raise HTTPException(413, f"The file has more than {most >> 20:,} MB.")
+                        raise too_large
                     file.write(chunk)
             except BaseException:
                 path.unlink(missing_ok=True)
                 raise
         return path
 
+    async def _content(self, request: Request) -> bytes:
+        path = await self._received(request, MOST_FILE)
+        content = path.read_bytes()
+        path.unlink()
+        return content
+
     async def _json(self, request: Request) -> dict[str, Any]:
         body = b""
-        async for chunk in _chunks(request):
+        async for chunk in request.stream():
             body += chunk
             if len(body) > MOST_REQUEST:
                 raise HTTPException(413, "The request is too large.")
@@ -317,9 +453,20 @@ class Page:
         return wish
 
 
-async def _chunks(request: Request) -> AsyncIterator[bytes]:
-    async for chunk in request.stream():
-        yield chunk
+def _version(wish: dict[str, Any]) -> int:
+    version = wish.get("version", -1)
+    return version if isinstance(version, int) else -1
+
+
+def _mapping(wish: dict[str, Any], name: str) -> dict[str, Any]:
+    found = wish.get(name, {})
+    if not isinstance(found, dict):
+        raise HTTPException(400, "The request is no decision.")
+    return found
+
+
+def _saved(content: bytes, name: str, kind: str) -> Response:
+    return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 def _same(given: str, key: str) -> bool:

@@ -1,4 +1,4 @@
-"""The work of the page: a command of dubio in a process of its own, with progress, limits, and a way to stop it."""
+"""The work of the page in processes of its own, with progress, limits of memory and time, and a way to stop it."""
 
 from __future__ import annotations
 
@@ -12,85 +12,175 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-#: Share of the memory that is free at the start which the work may use, and the longest it may take, in seconds.
-_MEMORY, _SECONDS = 0.8, 6 * 3600
-#: What the process runs.
-_CHILD = "import sys; from dubio_app.page.child import main; sys.exit(main(sys.argv[1:]))"
+import dubio_app
+from dubio.progress import with_time_left
+
+#: Share of the memory that is free at the start which the work may use; longest time of a ranking and of all other
+#: work, and of an answer to a question about it, in seconds.
+_MEMORY, RANKING, OTHER, _ANSWERING = 0.8, 6 * 3600.0, 600.0, 30.0
+#: Lines of what the work says that are shown.
+_SHOWN = 50
 
 
 class Work:
-    """One command that runs, or has run.
+    """A process that does one piece of work and then answers questions about it.
 
-    ``status`` is "running", "done", "failed" or "stopped"; ``progress`` says what is done; ``said`` has the lines of
-    the command, ``printed`` its output.
+    ``status`` is "ready", "running", "done", "failed" or "stopped"; ``parts`` are what it has found so far,
+    ``problems`` why it failed, ``said`` the notes.
     """
 
-    def __init__(self, words: Sequence[str], folder: Path) -> None:
-        self.words = list(words)
-        self.status, self.printed, self.said = "running", "", list[str]()
-        self.progress: dict[str, Any] = {}
-        self.started = time.monotonic()
-        self._stopped = False
+    def __init__(self, folder: Path) -> None:
+        self.status = "ready"
+        self.parts: dict[str, Any] = {}
+        self.problems: list[dict[str, Any]] = []
+        self.said: list[str] = []
+        self._progress: dict[str, Any] = {}
+        self._began, self._ended, self._stopped = time.monotonic(), 0.0, False
+        self._news = threading.Condition()
+        self._answers: dict[int, Any] = {}
+        self._asked = 0
+        places = [str(Path(dubio_app.__file__).parents[1]), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+        places = [place for place in places if Path(place).is_absolute()]
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _CHILD, *words],
+            [sys.executable, "-P", "-m", "dubio_app.page.child"],  # -P: no module comes from the folder
             cwd=folder,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "DUBIO_PAGE_MEMORY": str(_memory_limit()), "PYTHONIOENCODING": "utf-8"},
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": os.pathsep.join(places)},
             start_new_session=True,
         )
-        readers = [threading.Thread(target=self._read_output), threading.Thread(target=self._read_lines)]
-        self._threads = readers
-        for thread in readers:
-            thread.daemon = True
-            thread.start()
-        threading.Thread(target=self._wait, daemon=True).start()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def start(self, job: str, words: Sequence[str], seconds: float = OTHER, **more: Any) -> None:
+        """Begin the work; it is stopped after so many seconds."""
+        self.status, self._began = "running", time.monotonic()
+        self._send({"job": job, "words": list(words), "memory": _memory_limit(), "more": more})
+        timer = threading.Timer(seconds, self._too_long)
+        timer.daemon = True
+        timer.start()
+
+    def ask(self, question: dict[str, Any]) -> Any:
+        """The answer of a process that has done its work; None if it is gone."""
+        with self._news:
+            if self.status != "done" or self._process.poll() is not None:
+                return None
+            self._asked += 1
+            number, deadline = self._asked, time.monotonic() + _ANSWERING
+            self._send({"number": number, "ask": question})
+            while number not in self._answers and time.monotonic() < deadline and self._process.poll() is None:
+                self._news.wait(0.5)
+            return self._answers.pop(number, None)
 
     def stop(self) -> None:
         """End the process."""
-        self._stopped = True
-        self._process.terminate()
-        try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
+        self._stopped = self._stopped or self.status == "running"
+        self._process.kill()
+        self._process.wait()
 
-    def join(self, timeout: float | None = None) -> bool:
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process is there."""
+        return self._process.poll() is None
+
+    def join(self, seconds: float) -> bool:
         """Wait until the work is over; return whether it is."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while self.status == "running" and (deadline is None or time.monotonic() < deadline):
-            time.sleep(0.02)
+        deadline = time.monotonic() + seconds
+        with self._news:
+            while self.status == "running" and time.monotonic() < deadline:
+                self._news.wait(0.5)
         return self.status != "running"
 
     def record(self) -> dict[str, Any]:
-        """What the page shows."""
-        seconds = round(time.monotonic() - self.started, 1)
-        return {"status": self.status, "progress": self.progress, "said": self.said[-50:], "seconds": seconds}
+        """What the page shows while it waits."""
+        end = self._ended or time.monotonic()
+        told = self._progress
+        text = told.get("what", "starting")
+        if told.get("part"):
+            time_left = with_time_left(told["part"], told["done"], told["total"], told.get("seconds", 0.0))
+            text = f"{text}: {time_left}"
+        shown = {"status": self.status, "text": text, "done": told.get("done", 0), "total": told.get("total")}
+        shown |= {"seconds": round(end - self._began, 1), "said": self.said[-_SHOWN:], "problems": self.problems}
+        return {**shown, "parts": sorted(self.parts)}
 
-    def _read_output(self) -> None:
-        assert self._process.stdout is not None
-        self.printed = self._process.stdout.read().decode("utf-8", "replace")
-
-    def _read_lines(self) -> None:
-        assert self._process.stderr is not None
-        for raw in self._process.stderr:
-            line = raw.decode("utf-8", "replace").rstrip("\n")
-            if line.startswith("\x1e"):
-                self.progress = json.loads(line[1:])
-            elif line:
-                self.said.append(line.removeprefix("dubio: "))
-
-    def _wait(self) -> None:
+    def _send(self, request: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
         try:
-            code = self._process.wait(timeout=_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self.said.append("The work took too long and was stopped.")
-            code = self._process.wait()
-        for thread in self._threads:
-            thread.join()
-        self.status = "stopped" if self._stopped else "done" if code == 0 else "failed"
+            self._process.stdin.write((json.dumps(request) + "\n").encode())
+            self._process.stdin.flush()
+        except OSError:  # it has ended
+            pass
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for raw in self._process.stdout:
+            with self._news:
+                self._take(json.loads(raw))
+                self._news.notify_all()
+        self._process.wait()
+        with self._news:
+            if self.status == "running":
+                self._end("stopped" if self._stopped else "failed")
+                if not self._stopped:
+                    self.problems.append({"text": "The work ended early: perhaps there was not enough memory."})
+            self._news.notify_all()
+
+    def _take(self, told: dict[str, Any]) -> None:
+        kind, content = told["kind"], told["content"]
+        if kind == "progress":
+            self._progress = content
+        elif kind == "part":
+            self.parts |= content
+        elif kind == "notes":
+            self.said += content
+        elif kind == "problems":
+            self.problems = content
+            self._end("failed")
+        elif kind == "done":
+            self._end("done")
+        elif kind == "answer":
+            self._answers[content["number"]] = content["content"]
+
+    def _end(self, status: str) -> None:
+        self.status, self._ended = status, time.monotonic()
+
+    def _too_long(self) -> None:
+        if self.status == "running":
+            self.problems.append({"text": "The work took too long and was stopped."})
+            self.stop()
+
+
+class Workshop:
+    """Processes for work, one of which waits with everything loaded, so that the next work begins at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._lock = folder, threading.Lock()
+        self._next: Work | None = Work(folder)
+        self._busy: list[Work] = []
+
+    def begin(self, job: str, words: Sequence[str], seconds: float = OTHER, **more: Any) -> Work:
+        """Begin a piece of work."""
+        with self._lock:
+            work = self._next if self._next is not None and self._next.is_alive else Work(self._folder)
+            work.start(job, words, seconds, **more)
+            self._next = Work(self._folder)
+            self._busy = [*(one for one in self._busy if one.status in ("running", "done")), work]
+        return work
+
+    def finish(self, work: Work, seconds: float = OTHER) -> Work:
+        """Wait for a piece of work and end its process."""
+        work.join(seconds)
+        work.stop()
+        with self._lock:
+            self._busy = [one for one in self._busy if one is not work]
+        return work
+
+    def close(self) -> None:
+        """End all processes."""
+        with self._lock:
+            for work in [*self._busy, *([self._next] if self._next else [])]:
+                work.stop()
+            self._busy, self._next = [], None
 
 
 def _memory_limit() -> int:

@@ -250,10 +250,10 @@ def _drawn(findings: Findings) -> Iterator[Part]:
     if drawn == "classes" and (values.max(axis=1) < 1.0)[known.labelled].any():
         sentences.append(findings.say("drawn for memberships"))
     yield {"text": " ".join(sentences)}
-    yield {"figures": [_picture(findings, rank, int(j)) for rank, j in enumerate(findings.order[:_DRAWN], start=1)]}
+    yield {"figures": [picture(findings, rank, int(j)) for rank, j in enumerate(findings.order[:_DRAWN], start=1)]}
 
 
-def _picture(findings: Findings, rank: int, feature: int) -> Part:
+def picture(findings: Findings, rank: int, feature: int) -> Part:
     """A feature against the target; of several targets, against the one with the smallest p-value.
 
     If a feature serves any target, it serves this one.

@@ -1,0 +1,164 @@
+"""How the page names things: an option is what people click, and a problem comes with what can be clicked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dubio.errors import InputError, Remedies, quoted
+from dubio.words import Phrases
+from dubio_app.command.options import Call, UserError, names_of_arguments
+from dubio_app.command.wording import COMMAND, NAMES_WITHOUT_OPTION, REMEDIES, one_line
+
+#: What the options are called on the page.
+NAMES = {
+    "target": "the target",
+    "soft": "the columns with probabilities",
+    "confidence": "“How sure the label is”",
+    "annotators": "the columns of the annotators",
+    "annotator": "“Who labelled the row”",
+    "corrections": "your decisions about labels",
+    "checked": "the checked rows",
+    "pairs": "the file of pairs",
+    "order": "“Classes from the lowest to the highest”",
+    "positive": "“The value that is labelled”",
+    "prior": "“Share of positive rows among the others”",
+    "low": "“Column with the lowest value”",
+    "high": "“Column with the highest value”",
+    "time": "“Column with the time”",
+    "event": "“Column that says whether it happened”",
+    "unlabelled": "“Values that mean no label”",
+    "groups": "“Rows that belong together”",
+    "weights": "“Weight of each row”",
+    "given": "“Known already”",
+    "ignore": "“Leave out”",
+    "nominal": "“Category”",
+    "ordinal": "“Order of the values”",
+    "id": "“Names a row”",
+    "sep": "“What separates the columns”",
+    "decimal": "“Decimal mark”",
+    "encoding": "“Encoding”",
+    "na": "“Cells that mean missing”",
+    "sheet": "“Sheet”",
+    "header_row": "“Row with the names of the columns”",
+    "method": "“Method”",
+    "keep": "“How many to keep”",
+    "alpha": "“Share of false discoveries”",
+    "stability": "“Number of resamples”",
+    "tolerance": "“How wrong the labels may be”",
+    "evaluate": "“What the selection is worth to a model”",
+    "rows": "“Number of rows to draw”",
+}
+
+#: The page's own remedies, by the code of the fault. Some can be clicked, too.
+_REMEDIES: Remedies = {
+    **REMEDIES,
+    "few for folds": "label more rows, or do not ask what the selection is worth to a model",
+    "many names": "is it an identifier? Choose the column to predict",
+    "missing in words": "say that such cells have no label",
+    "no labels": "label some rows, or choose “Nothing” as the question",
+    "no target": "choose the target",
+    "no device": "use the processor",
+    "order": "name all classes, the lowest first",
+    "one class and blanks": "if the rows without a label may be of this class or not, choose “Only positive rows”",
+    "mixed column": "correct these cells in your file, or click what they are",
+    "unclear column": "write all of its cells in the same way, or click what it is",
+    "mixed target": "correct or empty these cells in your file, or click what they are",
+    "unclear target": "write plain numbers such as 1250.5, or dates such as 2024-03-31; or click that they are classes",
+    "probabilities of one class": "this looks like probabilities: choose “The probability of each class”",
+    "regression": "this looks like a number, and the method needs classes",
+    "sum": "click to divide each row by its sum",
+    "text columns": "encode text as numbers, or leave such columns out",
+    "too many rows": "use a sample of the rows, or a method that ranks features one by one",
+}
+
+#: What a user of the page can do about an alert; what can be clicked comes with it.
+PAGE: Phrases = {
+    **COMMAND,
+    "leave a copy out": "{features:leave it out if it is not|leave out what is not} known before the target",
+    "leave it out if late": "was {features:it|each} measured before the class was known? If not, leave it out",
+    "leave out unless measured": "leave it out unless it is a measurement",
+    "group": "say so if they belong together",
+    "name groups": "choose the column that says which rows belong together",
+    "order": "say that the classes have an order, or that they are numbers,",
+    "missing": "say that it means missing",
+    "all rows": "the method fisher",
+}
+
+Click = dict[str, Any]
+
+
+def problem_records(error: Exception) -> list[dict[str, Any]]:
+    """Each problem in the words of the page, with its column and what can be clicked."""
+    if isinstance(error, MemoryError):
+        return [{"text": "There is not enough memory for this table and method.", "column": "", "clicks": []}]
+    problems = error.problems if isinstance(error, InputError) else (error,)
+    return [_problem(one) for one in problems]
+
+
+def _problem(error: Exception) -> dict[str, Any]:
+    if not isinstance(error, InputError):
+        text = str(error) if isinstance(error, UserError) else one_line(error)
+        return {"text": text[:1].upper() + text[1:], "column": "", "clicks": []}
+    text = " ".join(error.sentence(names_of_arguments() | NAMES_WITHOUT_OPTION, _REMEDIES).split())
+    column = str(error.facts.get("column", "")) if error.argument != "y" else ""
+    return {"text": text[:1].upper() + text[1:], "column": column, "clicks": _clicks(error, column)}
+
+
+def _clicks(error: InputError, column: str) -> list[Click]:
+    """What can be clicked about a problem: a label, and the options that it adds to or sets."""
+    clicks: list[Click] = []
+    marks = [str(mark) for mark in error.facts.get("marks", ())][:3]
+    in_quotes = ", ".join(map(quoted, marks))
+    if error.code == "mixed column" and marks:
+        clicks.append(_adds(f"{in_quotes} means missing", na=marks))
+    elif error.code == "mixed target" and marks:
+        clicks.append(_adds(f"{in_quotes} means no label", unlabelled=marks))
+    if error.code in ("mixed target", "unclear target"):
+        clicks.append(_sets("They are classes", target_kind="classes"))
+    if error.code == "unclear column" and error.facts.get("comma"):
+        clicks += [_sets("The comma is the decimal mark", decimal=","), _sets("The point is it", decimal=".")]
+    if error.code == "sum":
+        clicks.append(_sets("Divide each row by its sum", normalize=True))
+    if error.code == "many names":
+        clicks.append(_sets("It is a number", regression=True))
+    if error.argument == "header_row":
+        clicks.append(_sets("Find the row by itself", header_row=None))
+    if error.argument == "sheet":
+        clicks.append(_sets("Choose the sheet by itself", sheet=None))
+    if column:
+        clicks += [_adds("Treat it as a category", nominal=[column]), _adds("Leave it out", ignore=[column])]
+    return clicks
+
+
+def alert_record(alert: Any, call: Call) -> dict[str, Any]:
+    """An alert in the words of the page, with what can be clicked."""
+    features, facts = [str(name) for name in alert.features], alert.facts
+    clicks: list[Click] = []
+    them = "it" if len(features) == 1 else "them"
+    if alert.kind in ("copy", "separates", "identifier", "text"):
+        clicks.append(_adds(f"Leave {them} out", ignore=features))
+    if alert.kind == "identifier" and len(features) == 1:
+        clicks.append(_adds("It names a row", id=features))
+    if alert.kind == "visits" and len(features) == 1 and not call.groups:
+        clicks.append(_sets("These rows belong together", groups=features[0]))
+    if alert.kind == "rating" and not call.order:
+        clicks += [_sets("Use the order", target_kind="ordered"), _sets("They are numbers", target_kind="numbers")]
+    if alert.kind == "sentinel":
+        clicks.append(_adds(f"{facts['mark']:g} means missing", na=[f"{facts['mark']:g}"]))
+    if alert.kind == "alike":
+        clicks = []
+    return {
+        "kind": alert.kind,
+        "features": features,
+        "text": alert.finding(PAGE),
+        "remedy": alert.advice(PAGE),
+        "clicks": clicks,
+    }
+
+
+def _adds(label: str, **options: list[str]) -> Click:
+    return {"label": label, "adds": options}
+
+
+def _sets(label: str, **options: Any) -> Click:
+    return {"label": label, "sets": options}

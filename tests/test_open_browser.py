@@ -1,0 +1,470 @@
+"""The page of ``dubio open`` in Chromium: from a file to what is taken away, for everybody, and hostile tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dubio_app.command.run import run
+from dubio_app.page.project import Project
+from tests.browser import View
+
+pytest.importorskip("starlette", reason="the page needs starlette: pip install 'dubio[app]'")
+pytestmark = pytest.mark.thorough
+STEPS = ("table", "question", "answer", "labels", "take")
+_LONG = 240_000  # milliseconds to wait for work on a busy machine
+
+
+class Served:
+    """A server in a process of its own, with its project."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "project"
+        words = [sys.executable, "-m", "dubio", "open", "--no-browser", "--project", str(self.folder)]
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().split()[-1]
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory) -> Iterator[Served]:
+    server = Served(tmp_path_factory.mktemp("served"))
+    yield server
+    server.end()
+
+
+def clinic(n: int = 60, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    ill = rng.integers(0, 2, n) == 1
+    table = pd.DataFrame(rng.normal(size=(n, 5)).round(3), columns=["marker", "age", "noise", "more", "other"])
+    table["marker"] += 2 * ill
+    return table.assign(diagnosis=np.where(ill, "ill", "well"))
+
+
+def choose_table(view: View, served: Served, path: Path) -> None:
+    """Open the page and give it a file; everything else is clicked."""
+    view.page.goto(served.address)
+    view.page.set_input_files("#file", str(path))
+    view.page.locator("#project").filter(has_text=path.name).wait_for(timeout=_LONG)
+    view.page.wait_for_selector("#columns .long-row", timeout=_LONG)
+    step(view, "question")
+
+
+def step(view: View, name: str) -> None:
+    view.page.click(f'[data-step="{name}"]')
+    view.page.wait_for_selector(f"#{name}:not([hidden])")
+
+
+def pick(view: View, label: str, *names: str) -> None:
+    """Choose columns in a picker, with the mouse."""
+    picker = view.page.locator(".picker", has_text=label).first
+    picker.locator(".picker-open").click()
+    for name in names:
+        picker.locator(f'[data-column="{name}"]').click()
+    if picker.get_by_text("Done").count():
+        picker.get_by_text("Done").click()
+
+
+def find(view: View) -> None:
+    """Ask the question and wait for the whole answer."""
+    view.page.wait_for_selector("#question [data-run]:not([disabled])", timeout=_LONG)
+    view.page.click("#question [data-run]")
+    view.page.wait_for_selector("#found:not([hidden])", timeout=_LONG)
+    view.page.locator("#spoken").filter(has_text="The answer is ready").wait_for(state="attached", timeout=_LONG)
+
+
+def differences(one: Any, other: Any, where: str = "") -> list[str]:
+    """Where two answers differ: words must be the same, numbers the same but for the last digits."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        return [each for key in one for each in differences(one[key], other[key], f"{where}.{key}")]
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return [
+            each for i, pair in enumerate(zip(one, other, strict=True)) for each in differences(*pair, f"{where}.{i}")
+        ]
+    if isinstance(one, float) and isinstance(other, float) and np.isclose(one, other, rtol=1e-9, atol=1e-12):
+        return []
+    return [] if one == other else [f"{where}: {one!r} and {other!r}"]
+
+
+def compare(view: View, served: Served, capfd, monkeypatch) -> dict[str, Any]:
+    """The answer of the page is that of the command, number by number; return it."""
+    step(view, "take")
+    with view.page.expect_download() as kept:
+        view.page.click('a[href="/take/kept"]')
+    with view.page.expect_download() as paper:
+        view.page.click('a[href="/take/paper"]')
+    assert Path(paper.value.path()).read_bytes()[:2] == b"PK"
+    shown = json.loads((served.folder / "answer.json").read_text())["told"]
+    words = Project(served.folder).words("rank")
+    assert " ".join(words[:2]) in view.page.inner_text("#command")
+    monkeypatch.chdir(served.folder)
+    capfd.readouterr()
+    assert run([*words, "--report=again.html", "--save-table=again.csv", "--json", "--quiet"]) == 0
+    told = json.loads(capfd.readouterr().out)
+    assert differences({**shown, "notes": []}, {**told, "notes": []}) == []
+    assert Path(kept.value.path()).read_text() == Path("again.csv").read_text()
+    for name in ("again.csv", "again.html"):
+        Path(name).unlink()
+    assert view.problems == []
+    return dict(shown)
+
+
+# ---- six messy tables, from the file to the kept columns, without a keyboard ---------------------------------------
+
+
+def test_a_workbook_with_a_title_and_merged_cells(browser, served, tmp_path, capfd, monkeypatch):
+    openpyxl = pytest.importorskip("openpyxl")
+    table, book = clinic().assign(ward="N"), openpyxl.Workbook()
+    sheet = book.active
+    for line in (["Klinikum Nord, Export"], [], list(table), *table.to_numpy().tolist()):
+        sheet.append(line)
+    sheet.merge_cells("A1:G1")
+    for row in range(4, 60, 3):  # the ward stands over three rows
+        sheet.merge_cells(start_row=row, end_row=row + 2, start_column=7, end_column=7)
+    book.save(tmp_path / "export.xlsx")
+    choose_table(browser, served, tmp_path / "export.xlsx")
+    pick(browser, "Column with the class", "diagnosis")
+    find(browser)
+    assert compare(browser, served, capfd, monkeypatch)["target"] == "diagnosis"
+
+
+def test_semicolons_and_decimal_commas(browser, served, tmp_path, capfd, monkeypatch):
+    table = clinic().rename(columns={"other": "größe"})
+    table["more"] = [f"{value:.2f} mg".replace(".", ",") for value in table["more"]]
+    table.to_csv(tmp_path / "labor.csv", sep=";", decimal=",", index=False, encoding="cp1252")
+    choose_table(browser, served, tmp_path / "labor.csv")
+    assert "mg" in browser.page.locator(".column", has_text="more").first.text_content()
+    pick(browser, "Column with the class", "diagnosis")
+    pick(browser, "Known already", "age")
+    find(browser)
+    assert "marker" in compare(browser, served, capfd, monkeypatch)["kept"]
+
+
+def test_a_file_of_spss(browser, served, tmp_path, capfd, monkeypatch):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    table = clinic()
+    table["diagnosis"] = (table["diagnosis"] == "ill").astype(float)
+    labels = {"diagnosis": {0.0: "well", 1.0: "ill"}}
+    pyreadstat.write_sav(table, str(tmp_path / "study.sav"), variable_value_labels=labels)
+    choose_table(browser, served, tmp_path / "study.sav")
+    pick(browser, "Column with the class", "diagnosis")
+    find(browser)
+    assert "marker" in compare(browser, served, capfd, monkeypatch)["kept"]
+
+
+def test_survival(browser, served, tmp_path, capfd, monkeypatch):
+    table, rng = clinic(80), np.random.default_rng(1)
+    times = np.round(10 * np.exp(-table["marker"] + 0.5 * rng.normal(size=80)), 1)
+    table = table.drop(columns="diagnosis").assign(months=times, died=rng.random(80) < 0.7)
+    table.to_csv(tmp_path / "survival.csv", index=False)
+    choose_table(browser, served, tmp_path / "survival.csv")
+    browser.page.click("#kinds label:has([value=time])")
+    pick(browser, "Column with the time", "months")
+    pick(browser, "whether it happened", "died")
+    find(browser)
+    assert "marker" in compare(browser, served, capfd, monkeypatch)["kept"]
+
+
+def test_three_annotators(browser, served, tmp_path, capfd, monkeypatch):
+    table, rng = clinic(70), np.random.default_rng(2)
+    truth = table.pop("diagnosis").to_numpy()
+    for name in ("ann", "bob", "eve"):
+        wrong = rng.random(70) < 0.15
+        table[name] = np.where(wrong, np.where(truth == "ill", "well", "ill"), truth)
+        table.loc[rng.random(70) < 0.1, name] = None
+    table.to_csv(tmp_path / "votes.csv", index=False)
+    choose_table(browser, served, tmp_path / "votes.csv")
+    browser.page.click("#kinds label:has([value=annotators])")
+    pick(browser, "Columns of the annotators", "ann", "bob", "eve")
+    find(browser)
+    assert "marker" in compare(browser, served, capfd, monkeypatch)["kept"]
+    assert browser.page.locator('a[href="/take/likely"]').count() == 1
+    step(browser, "labels")
+    assert "ann" in browser.page.inner_text("#people ul")
+
+
+def test_three_thousand_columns(browser, served, tmp_path, capfd, monkeypatch):
+    rng = np.random.default_rng(3)
+    ill = rng.integers(0, 2, 80) == 1
+    table = pd.DataFrame(rng.normal(size=(80, 3000)).round(3), columns=[f"gene {j}" for j in range(3000)])
+    table["gene 7"] += 3 * ill
+    table.assign(diagnosis=np.where(ill, "ill", "well")).to_csv(tmp_path / "genes.csv", index=False)
+    choose_table(browser, served, tmp_path / "genes.csv")
+    assert browser.run("document.querySelectorAll('.column').length") < 60  # only what is seen is there
+    browser.page.locator(".picker-open").first.click()
+    assert browser.run("document.querySelectorAll('#target [data-column]').length") <= 200
+    browser.page.locator("#target input").fill("diagn")
+    browser.page.click('#target [data-column="diagnosis"]')
+    find(browser)
+    assert browser.run("document.querySelectorAll('.feature').length") < 60
+    assert compare(browser, served, capfd, monkeypatch)["kept"][0] == "gene 7"
+
+
+# ---- the answer is alive, and decisions show before and after ------------------------------------------------------
+
+
+def test_the_whole_way_for_everybody(browser, served, tmp_path):
+    """Example, refusals, line, labels, checks, undo; no serious fault on any step, light and dark, wide and narrow."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="the tests need axe-playwright-python")
+    page = browser.page
+    table = clinic().astype({"more": object})
+    table.loc[[3, 9], "more"] = "n/d"
+    table.to_csv(tmp_path / "clinic.csv", index=False)
+    choose_table(browser, served, tmp_path / "clinic.csv")
+    step(browser, "table")
+    assert "One thing to settle first" in page.inner_text("#problems")
+    page.get_by_role("button", name="'n/d' means missing: more").click()
+    page.wait_for_selector("#problems", state="hidden", timeout=_LONG)
+    step(browser, "question")
+    pick(browser, "Column with the class", "diagnosis")
+    find(browser)
+    assert "marker" in page.inner_text("#first h2")
+    page.locator("#picture svg").first.wait_for(timeout=_LONG)
+    order = page.locator(".feature-name").all_inner_texts()
+    page.select_option("#feature-sort", "feature")
+    assert page.locator(".feature-name").all_inner_texts() == sorted(order, key=str.casefold)
+    page.select_option("#feature-sort", "rank")
+    page.check("#feature-kept")
+    assert page.locator(".feature-name").count() == int(page.input_value("#line"))
+    page.uncheck("#feature-kept")
+    page.fill("#feature-search", "noi")
+    assert page.locator(".feature-name").all_inner_texts() == ["noise"]
+    page.fill("#feature-search", "")
+    page.click(".feature-name >> text=noise")
+    page.locator("#feature h3", has_text="noise").wait_for()
+    page.locator("#line").press("End")
+    assert "by chance" in page.inner_text("#line-cost") and page.is_visible("#line-keep")
+    page.click("#line-back")
+    step(browser, "labels")
+    page.click("#correct-choices button:nth-child(2)")
+    page.locator("#correct-progress").filter(has_text="1 of").wait_for()
+    page.fill("#draw-rows", "30")
+    page.click("#draw")
+    page.wait_for_selector("#check:not([hidden])", timeout=_LONG)
+    page.click("#check-choices button")
+    page.locator("#check-progress").filter(has_text="1 of 30").wait_for()
+    page.click("#labels #again button")
+    page.wait_for_selector("#changes:not([hidden])", timeout=_LONG)
+    page.wait_for_selector("#work", state="hidden", timeout=_LONG)
+    for name in STEPS:
+        step(browser, name)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            faults = axe.Axe().run(page).response["violations"]
+            serious = [
+                (one["id"], one["nodes"][0]["html"]) for one in faults if one["impact"] in ("serious", "critical")
+            ]
+            assert not serious, (name, scheme, serious)
+    page.set_viewport_size({"width": 360, "height": 740})
+    for name in STEPS:
+        step(browser, name)
+        assert browser.run("document.documentElement.scrollWidth") <= 360, name
+        assert all(page.locator(f'[data-step="{one}"]').is_visible() for one in STEPS)
+    page.set_viewport_size({"width": 1100, "height": 900})
+    for _ in range(3):
+        page.click("#undo")
+        page.wait_for_timeout(300)
+    page.locator('[data-step="labels"] span').filter(has_text="nothing decided").wait_for()
+    assert browser.problems == []
+
+
+def test_the_keyboard_alone(browser, served, tmp_path):
+    clinic().to_csv(tmp_path / "keys.csv", index=False)
+    choose_table(browser, served, tmp_path / "keys.csv")
+    page = browser.page
+    page.evaluate("document.activeElement.blur()")
+    page.focus('[data-step="question"]')
+    browser.press("Enter")
+    for _ in range(40):  # to the first picker, over the cards
+        browser.press("Tab")
+        if "picker-open" in (page.evaluate("document.activeElement.className") or ""):
+            break
+    browser.press("Enter")
+    page.keyboard.type("diag")
+    browser.press("Tab", "Enter")
+    page.wait_for_selector("#question [data-run]:not([disabled])", timeout=_LONG)
+    for _ in range(40):
+        browser.press("Tab")
+        if page.evaluate("document.activeElement.dataset.run") is not None:
+            break
+    browser.press("Enter")
+    page.wait_for_selector("#found:not([hidden])", timeout=_LONG)
+    page.focus(".feature-name")
+    browser.press("ArrowDown", "ArrowDown", "Enter")
+    chosen = page.inner_text("#feature h3")
+    assert chosen == page.locator(".feature-name").nth(2).inner_text()
+    page.wait_for_selector("#work", state="hidden", timeout=_LONG)
+    step(browser, "labels")
+    page.focus("#correct-card")
+    browser.press("r")
+    page.locator("#correct-progress").filter(has_text="1 of").wait_for()
+    browser.press("z")
+    page.locator("#correct-progress").filter(has_text="0 of").wait_for()
+    assert browser.problems == []
+
+
+def test_two_windows_see_each_other(browser, chromium, served, tmp_path):
+    clinic().to_csv(tmp_path / "two.csv", index=False)
+    choose_table(browser, served, tmp_path / "two.csv")
+    other = chromium.view()
+    other.page.goto(served.address)
+    other.page.wait_for_selector("body[data-ready]")
+    step(other, "question")
+    pick(other, "Column with the class", "diagnosis")
+    other.page.locator('[data-step="question"] span').filter(has_text="diagnosis").wait_for()
+    pick(browser, "Known already", "age")  # on a state that is not the newest any more
+    browser.page.locator("#message").filter(has_text="Another window").wait_for()
+    assert "diagnosis" in browser.page.inner_text('[data-step="question"] span')
+    assert Project(served.folder).state["options"] == {"target": "diagnosis"}
+    other.page.context.close()
+
+
+def test_a_page_that_dies_loses_nothing(chromium, served, tmp_path):
+    """Pages are closed at random moments right after a decision."""
+    clinic().to_csv(tmp_path / "dies.csv", index=False)
+    first = chromium.view()
+    choose_table(first, served, tmp_path / "dies.csv")
+    first.page.context.close()
+    rng = np.random.default_rng(0)
+    for turn in range(10):
+        view = chromium.view()
+        view.page.goto(served.address)
+        step(view, "question")
+        view.page.locator("summary", has_text="More choices").click()
+        with view.page.expect_response("**/api/decide"):
+            view.page.fill("#field-alpha", f"0.0{turn + 1}")
+            view.page.locator("#field-alpha").press("Tab")
+        view.page.wait_for_timeout(int(rng.integers(0, 60)))
+        view.page.context.close()
+        assert Project(served.folder).state["options"]["alpha"] == f"0.0{turn + 1}"
+
+
+# ---- hostile tables ------------------------------------------------------------------------------------------------
+
+#: Names and cells that would run, break out or go astray somewhere if they were taken for anything but text.
+HOSTILE = [
+    "<script>window.hacked=1</script>",
+    "<img src=x onerror=window.hacked=1>",
+    "<svg onload=window.hacked=1>",
+    '"><script>window.hacked=1</script>',
+    "'><img src=x onerror=window.hacked=1>",
+    "</script><script>window.hacked=1</script>",
+    "</title><script>window.hacked=1</script>",
+    "</textarea><script>window.hacked=1</script>",
+    "<iframe src=javascript:window.hacked=1>",
+    "<a href=javascript:window.hacked=1>x</a>",
+    "javascript:window.hacked=1",
+    "{{7*7}}",
+    "{% raw %}",
+    "${window.hacked=1}",
+    "`${window.hacked=1}`",
+    "'-window.hacked=1-'",
+    '\\";window.hacked=1//',
+    "&lt;script&gt;",
+    "&#x3C;script&#x3E;window.hacked=1",
+    "%3Cscript%3E",
+    "<!--",
+    "-->",
+    "]]>",
+    "<![CDATA[",
+    "<style>*{display:none}</style>",
+    "<base href=//evil.example>",
+    "<meta http-equiv=refresh content=0>",
+    "<form action=//evil.example>",
+    "<math><mi xlink:href=javascript:1>",
+    "<template>",
+    "__proto__",
+    "constructor",
+    "toString",
+    "hasOwnProperty",
+    "../../etc/passwd",
+    "..\\..\\x",
+    "/etc/passwd",
+    "C:\\x",
+    "--report=x.html",
+    "-t",
+    "; rm -rf ~",
+    "$(touch hacked)",
+    "`touch hacked`",
+    "=cmd|'/c calc'!A1",
+    "@SUM(1)",
+    "\u202egnp.exe",
+    "a\u0000b".replace("\u0000", ""),
+    "e\u0301\u0301\u0301",
+    "\U0001f480" * 20,
+    "x" * 3000,
+]
+
+
+def test_fifty_hostile_names_and_cells(browser, served, tmp_path):
+    assert len(HOSTILE) == 50
+    rng, n = np.random.default_rng(0), 60
+    table = pd.DataFrame(rng.normal(size=(n, 50)).round(2), columns=HOSTILE)
+    target = np.where(rng.random(n) < 0.5, HOSTILE[0], HOSTILE[3])
+    table[HOSTILE[1]] += 2 * (target == HOSTILE[0])
+    table = table.assign(**{"<b>label</b>": target, "words": [HOSTILE[i % 50] for i in range(n)]})
+    table.to_csv(tmp_path / "<img src=x onerror=alert(1)>.csv", index=False)
+    before = set(os.listdir(tmp_path))
+    choose_table(browser, served, tmp_path / "<img src=x onerror=alert(1)>.csv")
+    pick(browser, "Column with the class", "<b>label</b>")
+    find(browser)
+    page = browser.page
+    for name in page.locator(".feature-name").all()[:8]:
+        name.click()
+    step(browser, "labels")
+    if page.is_visible("#correct"):
+        page.click("#correct-choices button:nth-child(2)")
+    page.fill("#draw-rows", "20")
+    page.click("#draw")
+    page.wait_for_selector("#check:not([hidden])", timeout=_LONG)
+    step(browser, "take")
+    step(browser, "answer")
+    page.locator("summary", has_text="The whole report").click()
+    frame = page.frame_locator("#report")
+    frame.locator("h1").first.wait_for(timeout=_LONG)
+    assert page.evaluate("window.hacked") is None
+    assert [one.evaluate("window.hacked") for one in page.frames[1:]] == [None]
+    assert set(os.listdir(tmp_path)) == before and not (served.folder / "hacked").exists()
+    assert browser.problems == [] and all(url.startswith(("http://127.0.0.1:", "data:")) for url in browser.requests)
+
+
+# ---- how long it takes ---------------------------------------------------------------------------------------------
+
+
+def test_something_to_read_soon_and_an_answer_in_time(browser, served, tmp_path):
+    """300 rows and 30 columns. The limits are those of two free cores; a busy machine gets three times as long."""
+    slow = 3.0 if os.getloadavg()[0] > 1.5 else 1.0
+    clinic(300).join(pd.DataFrame(np.random.default_rng(1).normal(size=(300, 25))).add_prefix("lab ")).to_csv(
+        tmp_path / "timed.csv", index=False
+    )
+    browser.page.goto(served.address)
+    began = time.monotonic()
+    browser.page.set_input_files("#file", str(tmp_path / "timed.csv"))
+    browser.page.locator("#size").filter(has_text="timed.csv").wait_for(timeout=_LONG)
+    assert time.monotonic() - began < 2 * slow
+    browser.page.wait_for_selector("#columns .long-row", timeout=_LONG)
+    step(browser, "question")
+    pick(browser, "Column with the class", "diagnosis")
+    browser.page.wait_for_selector("#question [data-run]:not([disabled])", timeout=_LONG)
+    browser.page.click("#question [data-run]")
+    browser.page.wait_for_selector("#found:not([hidden])", timeout=_LONG)
+    assert time.monotonic() - began < 15 * slow
+    browser.page.locator("#spoken").filter(has_text="The answer is ready").wait_for(state="attached", timeout=_LONG)
+    browser.page.reload()
+    browser.page.wait_for_selector("body[data-ready]")
+    paint = "performance.getEntriesByType('paint')[0].startTime"
+    assert browser.run(paint) < 500 * slow
