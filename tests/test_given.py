@@ -474,7 +474,12 @@ def test_what_the_selection_adds_to_the_given_columns(table):
     np.testing.assert_array_equal(found.by_size[:, 0], found.given_alone)
     none = evaluate_selection(selector, LogisticRegression(), cells.drop(columns="marker"), y, given="age", n_repeats=1)
     assert "do not clearly add to the given columns" in none.verdict()
-    for given, message in (("agee", "did you mean"), (X[["site"]], "add them to X, and name them")):
+    for beside in (X["age"], X[["age"]].to_numpy()):  # further columns: the model gets them too
+        own = cells.drop(columns="age") if hasattr(beside, "iloc") else cells.drop(columns="age").to_numpy()
+        further = evaluate_selection(selector, LogisticRegression(), own, y, given=beside, n_repeats=1)
+        np.testing.assert_allclose(further.given_alone, found.given_alone)
+        np.testing.assert_allclose(further.selected, found.selected)
+    for given, message in (("agee", "did you mean"), (X[["n0"]], "which is also a column of the table")):
         with pytest.raises(InputError, match=message):
             evaluate_selection(selector, LogisticRegression(), cells, y, given=given)
     with pytest.raises(InputError, match="cannot be used by SelectKBest"):

@@ -35,7 +35,7 @@ from dubio.pipelines.models import DoubtClassifier, DoubtModel, DoubtRegressor, 
 from dubio.pipelines.truth_scores import TruthScores, truth_scores
 from dubio.problem import Problem
 from dubio.progress import advance
-from dubio.table.given import given_positions
+from dubio.table.given import given_positions, joined_with
 from dubio.table.matrix import column_names, is_dask, some_columns
 from dubio.table.rows import check_weights, number_of_rows, read_groups, some_rows
 from dubio.target.checked import Checks, read_checks
@@ -286,9 +286,9 @@ def evaluate_selection(
     sample_weight : array-like (n_rows,), optional
         Weight of each row: in the score, and in the selection and the model if they take weights. Rows of weight 0 are
         left out.
-    given : str, int, or a list of these, optional
-        Columns of X that are known already, for a :class:`~dubio.FeatureSelector`: the result also says what the
-        selection adds to them.
+    given : str, int, a list of these, or a table (n_rows, any), optional
+        What is known already, for a :class:`~dubio.FeatureSelector`: columns of X, or further ones, which the model
+        gets too. The result also says what the selection adds to them.
     checked : CheckedRows, optional
         The truth of rows that were drawn at random (:func:`dubio.checked_rows`): the result also has the scores of the
         model against the truth (``truth``). The selector gets them too, if it takes them.
@@ -318,7 +318,7 @@ def evaluate_selection(
     >>> found.measure, found.sizes.tolist()
     ('accuracy', [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13])
     """
-    X = _table_of(X)
+    X, given = joined_with(_table_of(X), given)
     if is_dask(y):
         raise InputError("y", f"is a Dask {type(y).__name__}, and folds need its rows in memory", "pass y.compute()")
     weights = None if sample_weight is None else check_weights(sample_weight, X)

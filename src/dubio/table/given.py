@@ -87,12 +87,34 @@ def with_column_beside(table: ReadTable, values: NDArray[np.float64], name: str)
     return _joined(table, ReadTable(values[:, None], [name]))
 
 
-def given_positions(given: Any, n_rows: int, names: Any, n_columns: int) -> Codes:
-    """The positions of given columns of a table that was not read; further columns are refused."""
-    wanted = _names(given, n_rows)
-    if wanted is None:
+def joined_with(X: Any, given: Any) -> tuple[Any, Any]:
+    """A table that was not read with the further columns of ``given`` after its own, and their positions; both as they
+    are if ``given`` names columns of the table."""
+    n_rows, n_columns = number_of_rows(X), int(X.shape[1])
+    if given is None or _names(given, n_rows) is not None:
+        return X, given
+    if number_of_rows(given) != n_rows:
+        raise _other_rows(given, n_rows)
+    if hasattr(given, "to_frame") and not hasattr(given, "columns"):
+        given = given.to_frame()
+    if hasattr(X, "iloc"):
+        import pandas as pd
+
+        further = pd.DataFrame(given) if hasattr(given, "iloc") else pd.DataFrame(np.asarray(given))
+        names = [name if isinstance(name, str) else f"given_{j + 1}" for j, name in enumerate(further.columns)]
+        _refuse_twice(names, list(X.columns))
+        joined = pd.concat([X, further.set_axis(names, axis=1).set_axis(X.index, axis=0)], axis=1)
+    elif isinstance(X, np.ndarray):
+        joined = np.column_stack([X, np.asarray(given)])
+    else:
         raise InputError("given", "holds further columns, which no model would see", "add them to X, and name them")
-    own = None if names is None else list(names)
+    return joined, list(range(n_columns, int(joined.shape[1])))
+
+
+def given_positions(given: Any, n_rows: int, names: Any, n_columns: int) -> Codes:
+    """The positions of given columns of a table that was not read."""
+    wanted, own = _names(given, n_rows), None if names is None else list(names)
+    assert wanted is not None
     return np.array([_position(one, ReadTable(np.empty((0, n_columns)), own)) for one in wanted], dtype=np.int64)
 
 
@@ -182,9 +204,7 @@ def _joined(table: ReadTable, further: ReadTable) -> ReadTable:
     more = _columns_of(further)
     names = [f"x{j}" for j in range(n_features)] if table.names is None else [str(name) for name in table.names]
     assert further.names is not None
-    if twice := [name for name in further.names if name in names]:
-        found = f"has a column {quoted(twice[0])}, which is also a column of the table"
-        raise InputError("given", found, "name the column of the table, or call the other one differently")
+    _refuse_twice(further.names, names)
     columns = replace(
         own,
         feature_of=np.concatenate([own.feature_of, more.feature_of + n_features]),
@@ -196,6 +216,13 @@ def _joined(table: ReadTable, further: ReadTable) -> ReadTable:
     is_sparse = sparse.issparse(table.matrix)
     matrix = sparse.hstack(parts, format="csr") if is_sparse else np.hstack(parts)
     return ReadTable(matrix, [*names, *further.names], columns)
+
+
+def _refuse_twice(further: Sequence[Any], names: Sequence[Any]) -> None:
+    """Raise if a further column is called like a column of the table."""
+    if twice := [name for name in further if name in names]:
+        found = f"has a column {quoted(twice[0])}, which is also a column of the table"
+        raise InputError("given", found, "name the column of the table, or call the other one differently")
 
 
 def _columns_of(table: ReadTable) -> Columns:

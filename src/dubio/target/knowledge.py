@@ -362,7 +362,8 @@ class Supervision(ABC):
         """Raise unless some columns can be given: what the others add to them is asked about a target."""
         if self.has_pairs or not self.has_target:
             found = "cannot be used with pairs of rows" if self.has_pairs else "needs a target"
-            raise InputError("given", found, "leave it out" if self.has_pairs else "give y, or leave it out")
+            remedy, code = ("leave it out", "") if self.has_pairs else ("give y, or leave it out", "no target")
+            raise InputError("given", found, remedy, code=code)
 
     @abstractmethod
     def require_enough(self) -> None:
