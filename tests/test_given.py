@@ -26,7 +26,10 @@ from dubio.evidence.relevance import relevance_of
 from dubio.evidence.residuals import Regression, basis_of, explained_by_given, without_given
 from dubio.pipelines import evaluate_problem, evaluate_selection
 from dubio.problem import read_problem
+from dubio_app.command.options import Call
 from dubio_app.command.run import run
+from dubio_app.command.wording import COMMAND
+from dubio_app.page.wording import alert_record
 from tests.naive import left_out_residuals
 
 
@@ -137,6 +140,8 @@ def test_an_alert_names_what_to_give(table):
     assert alert.features == ("age",) and set(alert.facts["gone"]) == {f"c{j}" for j in range(5)}
     assert "5 of 6 related columns are no longer related once 'age' is given" in str(alert)
     assert "say given='age'" in alert.remedy and "only you can" in alert.remedy
+    assert "add --given age if" in alert.advice(COMMAND)
+    assert alert_record(alert, Call())["clicks"] == [{"label": "It is known already", "adds": {"given": ["age"]}}]
     cells = X.drop(columns="site").to_numpy(dtype=float)
     assert not [one for one in FeatureSelector().fit(cells, y).alerts_ if one.kind == "confounder"]  # no name, no clue
     given = FeatureSelector().fit(X, y, given="age")
@@ -160,6 +165,7 @@ def test_the_order_of_the_rows_may_confound():
     assert selector.fit(X[mixed], y[mixed]).alerts_ == ()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["nothing", "only the target", "only the columns", "a mark of the class"])
 def test_no_alert_where_nothing_confounds(kind):
     for seed in range(2):

@@ -79,6 +79,8 @@ PAGE: Phrases = {
     "leave out unless measured": "leave it out unless it is a measurement",
     "group": "say so if they belong together",
     "name groups": "choose the column that says which rows belong together",
+    "give": "say that {features!q} is known already{too}",
+    "give order": "say that a column that shows it is known already",
     "order": "say that the classes have an order, or that they are numbers,",
     "missing": "say that it means missing",
     "all rows": "the method fisher",
@@ -145,8 +147,8 @@ def alert_record(alert: Any, call: Call) -> dict[str, Any]:
         clicks += [_sets("Use the order", target_kind="ordered"), _sets("They are numbers", target_kind="numbers")]
     if alert.kind == "sentinel":
         clicks.append(_adds(f"{facts['mark']:g} means missing", na=[f"{facts['mark']:g}"]))
-    if alert.kind == "alike":
-        clicks = []
+    if alert.kind == "confounder" and features:
+        clicks.append(_adds("It is known already", given=features))
     return {
         "kind": alert.kind,
         "features": features,
