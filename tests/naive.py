@@ -1165,6 +1165,14 @@ def truth_effect(x, truth, proxies, checked, chance):
     estimate = sum(x[i] * F[i] for i in range(n)) / n + mean_r
     of_draw = sum((1 - chance[i]) * omega[i] ** 2 * (r[i] - mean_r) ** 2 for i in checked)
     of_rows = sum((u[i] - mean_u) ** 2 / chance[i] for i in checked) / n**2
+    mean_F = sum(F) / n
+    spread = sum(omega[i] * (truth[i] - F[i]) ** 2 for i in checked)
+    size = {i: x[i] ** 2 for i in range(n)}
+    moved = {i: size[i] * ((F[i] - mean_F) ** 2 + spread) for i in range(n)}
+    sizes = sum(size.values()) / n, sum(omega[i] * size[i] for i in checked)
+    moves = sum(moved.values()), sum(moved[i] / chance[i] for i in checked)
+    of_draw *= sizes[0] / sizes[1] if sizes[1] > 0 else 1
+    of_rows *= moves[0] / moves[1] if moves[1] > 0 else 1
     return estimate, (of_draw + of_rows) * m / (m - 1)
 
 

@@ -116,6 +116,20 @@ def test_the_tests_of_several_classes_are_right_without_a_relation():
     assert 0.03 < np.mean(below) < 0.07  # 900 tests: standard error 0.007
 
 
+@pytest.mark.parametrize("wrong", [0.0, 0.2])
+def test_rare_values_that_no_checked_row_has_are_no_evidence(wrong):
+    """Columns that are 1 in 10 of 330 rows, 60 of them checked: in the checked rows alone, hardly anything varies."""
+    below = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        columns = np.array([rng.permutation(330) < 10 for _ in range(20)]).T.astype(float)
+        truth = rng.integers(2, size=(330, 1)).astype(float)
+        label = np.where(rng.random((330, 1)) < wrong, 1 - truth, truth)
+        one = evidence(columns, truth, label[None], rng.permutation(330)[:60])
+        below.append(truth_pvalues(one, effects(one)) < 0.01)
+    assert np.mean(below) < 0.02  # 1,200 tests: standard error 0.003
+
+
 def test_a_good_proxy_narrows_and_a_bad_one_costs_nothing():
     def error(proxies):
         found = effects(evidence(columns, truth, proxies, checked))

@@ -24,6 +24,12 @@ draw of the checked rows and that of the rows themselves:
     \frac{m}{m-1} \Bigl( \sum_i (1 - \pi_i)\, \omega_i^2 (r_i - \bar r)^2
     \; + \; \frac1{n^2} \sum_i \frac1{\pi_i} (u_i - \bar u)^2 \Bigr) .
 
+Both parts are scaled by what they would be in all rows over what they would be in the checked ones, if the truth were
+:math:`F_i` and an error of the same spread everywhere: for the first part by the ratio of the mean squares of :math:`x`
+(ratio estimation, [1]_), for the second by that of :math:`x_i^2 ((F_i - \bar F)^2 + s^2)`, :math:`s^2` the mean square
+of :math:`T_i - F_i`. The columns of all rows are known, and few checked rows may hold none of those in which a column
+varies most.
+
 If rows belong together, squares are of sums over each group, and :math:`m` counts groups. One number is tested with the
 t law of :math:`m - 1` degrees of freedom. If a feature has several columns or the truth several classes, the sum of all
 squared estimates over the sum of their variances is compared with Box's F law [5]_. The law assumes that a sum over the
@@ -49,7 +55,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import sparse, stats
 from scipy.stats import false_discovery_control
 
 from dubio.evidence.evidence import Evidence, varying_features
@@ -161,8 +167,34 @@ def _estimates(evidence: TruthEvidence, columns: Floats) -> Effects:
     of_rows /= np.sqrt(chance)[:, None, None] * weights.sum()
     by_group = _sums(share, starts, n_drawn)
     freedom = 1.0 / float((by_group**2).sum()) - 1.0
-    roots = np.concatenate([of_draw, of_rows]) * np.sqrt(n_drawn / max(1, n_drawn - 1))
-    return Effects(estimates, roots, freedom)
+    spread = share @ (evidence.truth - predicted[rows]) ** 2
+    guesses = predicted - np.average(predicted, axis=0, weights=weights)
+    scale_of_draw, scale_of_rows = _scales(evidence, columns, guesses, spread, starts, chance)
+    roots = np.concatenate([of_draw * np.sqrt(scale_of_draw)[:, None], of_rows * np.sqrt(scale_of_rows)])
+    return Effects(estimates, roots * np.sqrt(n_drawn / max(1, n_drawn - 1)), freedom)
+
+
+def _scales(
+    evidence: TruthEvidence, columns: Floats, guesses: Floats, spread: Floats, starts: Codes, chance: Floats
+) -> tuple[Floats, Floats]:
+    """The scales of the two variances, (columns,) and (columns, q): what they would be in all rows, over what they
+    would be in the checked ones, if the truth were the guess and an error of the same spread everywhere."""
+    weights, rows = evidence.weights, evidence.checked
+    units, places = np.unique(evidence.groups, return_inverse=True)
+
+    def sums(of: Floats) -> tuple[Floats, Floats]:
+        """The squares of the sums over each group: summed over all groups, and over those drawn, for all of them."""
+        every = sparse.csr_array((of, (places, np.arange(len(of)))), shape=(len(units), len(of))) @ columns
+        some = sparse.csr_array((of[rows], (starts, np.arange(len(rows)))), shape=(len(chance), len(rows)))
+        return (every**2).sum(axis=0), (1.0 / chance) @ (some @ columns[rows]) ** 2
+
+    size = sums(weights)
+    scales = np.ones_like(spread, shape=(columns.shape[1], len(spread)))
+    for k in range(len(spread)):
+        whole, part = (own + spread[k] * other for own, other in zip(sums(weights * guesses[:, k]), size, strict=True))
+        np.divide(whole, part, out=scales[:, k], where=part > 0)
+    of_draw = size[0] / len(units) * (1.0 / chance).sum()
+    return np.divide(of_draw, size[1], out=np.ones(len(of_draw)), where=size[1] > 0), scales
 
 
 def _sums(values: Floats, places: Codes, count: int) -> Floats:
@@ -289,8 +321,9 @@ def further_rows(compared: Comparison, n_checked: int, level: float) -> Floats:
 
 
 def _known_everywhere(problem: Problem) -> Numbers:
-    """A target of which every row has a value, so that columns are those of all rows."""
-    return Numbers(labelled=np.ones(problem.n_rows, dtype=bool), values=np.zeros(problem.n_rows))
+    """A target of which every row has a value, so that columns are those of all rows; no given column explains it."""
+    values = np.random.default_rng(0).normal(size=problem.n_rows)
+    return Numbers(labelled=np.ones(problem.n_rows, dtype=bool), values=values)
 
 
 def evidence_of(problem: Problem) -> TruthEvidence:
