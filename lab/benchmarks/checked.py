@@ -15,9 +15,11 @@ also after the checked rows are corrected. Then how often intervals hold, and th
 the checked rows alone: of the share of wrong labels, of all and of each given class, and of the accuracy of a logistic
 regression trained on the given labels (out of fold); how far that accuracy and the one against given labels are off.
 With ``--peers`` also cleanlab (drop the flagged rows, then the F-test) and ppi-python (the coefficient of each column,
-with a forest as the prediction).
+with a forest as the prediction). ``--part forecast`` measures the forecasts of rows to check: how often the weakest
+column is found with as many rows, and how often a column that is not settled is so with the further rows of its
+verdict.
 
-Run ``python -m benchmarks.checked [DRAWS] [--jobs N] [--part made|real] [--only WORD] [--peers] [--store FILE]
+Run ``python -m benchmarks.checked [DRAWS] [--jobs N] [--part made|real|forecast] [--only WORD] [--peers] [--store FILE]
 [--minutes N]``. Lines are drawn in turns, so a run that is stopped has about as many draws of each.
 """
 
@@ -52,6 +54,7 @@ from dubio.evidence.relevance import relations_to_any
 from dubio.evidence.truth import effects, evidence_of, truth_of, truth_pvalues
 from dubio.pipelines.truth_scores import truth_scores
 from dubio.problem import Problem, read_problem
+from dubio.trust import rows_needed
 
 Floats = NDArray[np.float64]
 
@@ -160,21 +163,45 @@ def related_to_label(problem: Problem) -> NDArray[np.bool_]:
     return kept_of(pvalues)
 
 
+def drawn_rows(table: Table, m: int, seed: list[int]) -> NDArray[np.bool_]:
+    """``m`` rows (whole groups) that are drawn at random; with the same seed, more rows hold fewer ones."""
+    units = np.arange(len(table.X)) if table.groups is None else table.groups
+    order = np.random.default_rng(seed).permutation(len(np.unique(units)))
+    return np.isin(units, order[: m if table.groups is None else m // VISITS])
+
+
+def problem_of(table: Table, drawn: NDArray[np.bool_]) -> Problem:
+    """The table, of which these rows are checked, with what models believe of all rows."""
+    checked = checked_rows(np.where(drawn, table.truth.astype(object), None), chance=float(drawn.mean()))
+    problem = read_problem(table.X, table.given, groups=table.groups, checked=checked, target="auto")
+    belief = believe(problem, "experts", True, ExpertOptions()).supervision
+    return problem.with_checks(replace(problem.checks, belief=belief))
+
+
+def forecast(table: Table, m: int, seed: int) -> dict[str, Any]:
+    """What forecasts are worth: of the rows to check beforehand, for the weakest related column, whose correlation with
+    the truth is about that of the forecast; and of those that would settle the first column that is not settled."""
+    warnings.simplefilter("ignore")
+    problem = problem_of(table, drawn_rows(table, m, [seed, 2]))
+    n_forecast = rows_needed(audit_problem(problem, random_state=0).disagreement)
+    found = truth_of(problem_of(table, drawn_rows(table, n_forecast, [seed, 2])), table.true, 0.05)
+    line = {"forecast, rows / 100": n_forecast / 100, "weakest found": found.are("truth")[len(RELATED) - 1]}
+    now = truth_of(problem, table.true, 0.05)
+    unsettled = np.flatnonzero(now.are("open") & table.true)
+    if len(unsettled):
+        first = int(unsettled[0])
+        more = drawn_rows(table, m + int(now.further[first]), [seed, 2])
+        line["further rows / 100"] = now.further[first] / 100
+        line["then settled"] = truth_of(problem_of(table, more), table.true, 0.05).are("truth")[first]
+    return line
+
+
 def one(table: Table, m: int, seed: int, peers: bool) -> dict[str, Any]:
     """What is found in one table of which ``m`` rows are checked."""
     warnings.simplefilter("ignore")
     X, truth, given, groups, true, false = table
-    rng = np.random.default_rng([seed, m, 1])
-    units = np.arange(len(X)) if groups is None else groups
-    n_units = len(np.unique(units))
-    drawn = np.isin(units, rng.permutation(n_units)[: m if groups is None else m // VISITS])
-    values = np.where(drawn, truth.astype(object), None)
-    checked = checked_rows(values, chance=float(drawn.mean()))
-    problem = read_problem(X, given, groups=groups, checked=checked, target="auto")
-    options = ExpertOptions()
-    problem = problem.with_checks(
-        replace(problem.checks, belief=believe(problem, "experts", True, options).supervision)
-    )
+    drawn = drawn_rows(table, m, [seed, m, 1])
+    problem = problem_of(table, drawn)
     label = related_to_label(replace(problem, checks=None))
     found = truth_of(problem, label, 0.05)
     about = found.are("truth")
@@ -293,6 +320,8 @@ def lines_of(part: str, only: str) -> list[tuple[str, ...]]:
     """The lines of a part whose name holds a word."""
     if part == "real":
         lines = [(name, errors, "0", str(m)) for name in REAL for errors in ERRORS for m in (60,)]
+    elif part == "forecast":
+        lines = [("forecast", errors, "600", "60") for errors in ERRORS[1:]]
     else:
         lines = [(target, errors, str(n), str(m)) for target in TARGETS for errors in ERRORS for n, m in SIZES]
     return [line for line in lines if any(words in " ".join(line) for words in only.split(","))]
@@ -301,6 +330,8 @@ def lines_of(part: str, only: str) -> list[tuple[str, ...]]:
 def draw(line: tuple[str, ...], seed: int, peers: bool) -> dict[str, Any]:
     """One draw of a line."""
     name, errors, n, m = line
+    if name == "forecast":
+        return forecast(made(TARGETS[0], errors, int(n), seed), int(m), seed)
     table = made(name, errors, int(n), seed) if name in TARGETS else real(name, errors, seed)
     return one(table, int(m), seed, peers)
 
@@ -310,7 +341,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("draws", nargs="?", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--part", choices=("made", "real"), default="made")
+    parser.add_argument("--part", choices=("made", "real", "forecast"), default="made")
     parser.add_argument("--only", default="", help="words, one of which names a line; separated by commas")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--store", type=Path, help="draws that are done; those of an earlier run are not repeated")
