@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import os
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -79,7 +82,7 @@ def _open(path: str, how: HowToRead) -> tuple[_Sheet, str]:
         raise ImportError("workbooks need python-calamine: pip install 'dubio[cli]'") from error
     scans = scan_workbook(path)
     try:
-        with calamine.CalamineWorkbook.from_path(path) as book:
+        with _no_panic_on_standard_error(), calamine.CalamineWorkbook.from_path(path) as book:
             names = list(book.sheet_names)
             if how.sheet is not None and how.sheet not in names:
                 found = f"={how.sheet!r}, but the file has {listed(map(quoted, names))}"
@@ -115,6 +118,23 @@ def _open(path: str, how: HowToRead) -> tuple[_Sheet, str]:
     width = max(map(len, rows), default=0)
     rows = [[*row, *[""] * (width - len(row))] for row in rows]
     return _Sheet(path, name, rows, merges, scans.get(name, SheetScan()), []), sheets
+
+
+@contextlib.contextmanager
+def _no_panic_on_standard_error() -> Iterator[None]:
+    """In this block, the reader's own language writes no backtrace: its panic is an error, which is said in words."""
+    try:
+        own, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    except OSError:  # standard error is closed
+        yield
+        return
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(own, 2)
+        os.close(own)
+        os.close(nowhere)
 
 
 def _count(row: list[Any]) -> int:
