@@ -1,0 +1,97 @@
+"""Reading files: the time of dubio beside that of the package that reads the format.
+
+Tables have twenty columns: numbers, decimal numbers, dates, two columns of categories. pandas reads CSV, JSON lines and
+Parquet, pyreadstat SPSS, python-calamine workbooks. Each file is read once before, so that it is in the memory of the
+system, and then in turn by both; the fastest of the repetitions counts.
+
+Run ``python -m benchmarks.reading [megabytes] [repetitions]``.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dubio_app.files import read_file
+
+#: Bytes of a row in each format, roughly, and the share of the size that is made: workbooks take long to write.
+ROW = {".csv": 150, ".parquet": 90, ".sav": 200, ".xlsx": 110}
+SHARE = {".xlsx": 0.04}
+
+
+def table(n: int, names: bool = True) -> pd.DataFrame:
+    """The table of a benchmark."""
+    rng = np.random.default_rng(0)
+    columns: dict[str, Any] = {f"x{j}": rng.normal(size=n).round(3) for j in range(12)}
+    columns |= {f"k{j}": rng.integers(0, 1000, n) for j in range(5)}
+    columns["day"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n), unit="D")
+    if names:
+        columns |= {f"c{j}": np.array(["red", "green", "blue"])[rng.integers(0, 3, n)] for j in range(2)}
+    return pd.DataFrame(columns)
+
+
+def others(path: Path) -> Callable[[], Any]:
+    """What reads the file in the package of its format."""
+    import pyreadstat
+    import python_calamine
+
+    name = str(path)
+    readers: dict[str, Callable[[], Any]] = {
+        ".csv": lambda: pd.read_csv(name),
+        ".parquet": lambda: pd.read_parquet(name),
+        ".sav": lambda: pyreadstat.read_sav(name),
+        ".xlsx": lambda: python_calamine.CalamineWorkbook.from_path(name).get_sheet_by_index(0).to_python(),
+    }
+    return readers[path.suffix]
+
+
+def write(path: Path, size: float) -> None:
+    """A file of about that many bytes."""
+    import pyreadstat
+
+    n = int(size * SHARE.get(path.suffix, 1.0) / ROW[path.suffix])
+    if path.suffix == ".sav":
+        pyreadstat.write_sav(table(n), str(path))
+    elif path.suffix == ".xlsx":
+        table(n).to_excel(path, index=False)
+    elif path.suffix == ".parquet":
+        table(n).to_parquet(path, index=False)
+    else:
+        table(n).to_csv(path, index=False)
+
+
+def fastest(work: Callable[[], Any], repetitions: int) -> float:
+    """Seconds of the fastest repetition."""
+    times = []
+    for _ in range(repetitions):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def main(megabytes: int = 200, repetitions: int = 3) -> None:
+    """Print one line per format."""
+    print("| file | MB | package, s | dubio, s | ratio | wanted |")
+    print("|---|---:|---:|---:|---:|---:|")
+    with tempfile.TemporaryDirectory() as folder:
+        for ending in ROW:
+            path = Path(folder, f"table{ending}")
+            write(path, megabytes * 1e6)
+            work = others(path)
+            work()
+            theirs, ours = fastest(work, repetitions), fastest(lambda place=path: read_file(str(place)), repetitions)
+            size = path.stat().st_size / 1e6
+            print(f"| {ending} | {size:.0f} | {theirs:.2f} | {ours:.2f} | {ours / theirs:.2f} | <= 1.20 |", flush=True)
+            path.unlink()
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:3]))
