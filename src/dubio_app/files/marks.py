@@ -8,6 +8,8 @@ from typing import Any
 
 def without(frame: Any, marks: tuple[str, ...], *, text_only: bool = False) -> Any:
     """The frame with the cells that hold one of the marks made missing; -999 also means -999.0."""
+    if not marks:
+        return frame
     numbers = []
     for mark in marks:
         with contextlib.suppress(ValueError):
