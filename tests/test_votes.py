@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -139,6 +141,33 @@ def test_numbers_with_bias_spread_and_slips():
     assert (np.diff(found.quality.value) > 0).all()
     shifted = agree_on_numbers(Votes(row, who, 100 + 2 * said[row, who], 300, 4))
     np.testing.assert_allclose(shifted.values[known], 100 + 2 * found.values[known], rtol=1e-6)
+
+
+def test_a_far_number_is_no_slip_if_its_votes_agree_and_spreads_are_held():
+    held, better = [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        truth, spread = rng.standard_t(2, size=300), np.array([0.2, 0.4, 0.6, 0.9])
+        said = truth[:, None] + spread * rng.normal(size=(300, 4))
+        said[rng.random(said.shape) < 0.02] += 20.0
+        row, who = np.indices(said.shape).reshape(2, -1)
+        found = agree_on_numbers(Votes(row, who, said.ravel(), 300, 4))
+        held += ((found.quality.low <= spread) & (spread <= found.quality.high)).tolist()
+        of_median = np.mean((np.median(said, axis=1) - truth) ** 2)
+        better.append(np.sqrt(np.mean((found.values - truth) ** 2) / of_median))
+        assert np.abs(found.values - truth)[np.abs(truth) > 5].max() < 1.5
+    assert np.mean(held) >= 0.83  # 24 intervals of 95 %: 20 or more with probability 0.998
+    assert np.mean(better) < 0.8
+
+
+def test_peers_of_the_benchmark_are_those_of_crowd_kit():
+    crowd = pytest.importorskip("benchmarks.crowd")
+    stored = json.loads((Path(__file__).parent / "crowd_kit.json").read_text(encoding="utf-8"))
+    said = np.array(stored["votes"])
+    np.testing.assert_allclose(crowd.mace(said, 3), stored["mace"], atol=1e-5)
+    np.testing.assert_allclose(crowd.glad(said, 3, tolerance=1e-7), stored["glad"], atol=1e-5)
+    ours = dawid_skene(said, 3, max_iter=500, tol=0, smoothing=1e-10)
+    np.testing.assert_allclose(ours.memberships, stored["dawid_skene"], atol=1e-5)
 
 
 def test_columns_help_and_noise_does_no_harm():

@@ -1,10 +1,12 @@
 """Votes: how often the consensus is right, what its probabilities are worth, and the intervals of annotators.
 
-``python -m benchmarks.votes [draws] [--jobs N] [--chosen] [--out FILE]`` draws votes of six annotators on ten real
-tables, four designs, two or five votes per row, and compares the consensus of votes and columns with CROWDLAB
-(cleanlab), Dawid and Skene, and the majority, on the same votes. Ordered votes and numbers follow, and the same tables
+``python -m benchmarks.votes [draws] [--jobs N] [--chosen] [--out FILE] [--read]`` draws votes of six annotators on ten
+real tables: they are equally good or not, one spams, one is an adversary, or their errors depend on a column; two or
+five of them vote per row. It compares the consensus of votes and columns with CROWDLAB (cleanlab), Dawid and Skene,
+MACE, GLAD and the majority, on the same votes. CROWDLAB gets the pooled models of this library: once trained on the
+majority, as its guide says, and once more on its own consensus. Ordered votes and numbers follow, and the same tables
 with their rows shuffled, so that no column is related to the classes. ``--chosen`` takes the five tables on which the
-defaults were chosen. Results of each draw go to FILE as JSON lines; the summary is printed as Markdown.
+defaults were chosen. Each draw goes to FILE as one line of JSON as soon as it is done; ``--read`` only sums FILE up.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import joblib
 import numpy as np
 import pandas as pd
 
+from benchmarks.crowd import glad, mace
 from dubio import audit_labels, votes
 from dubio.doubt.engines import pool_experts
 from dubio.doubt.experts import out_of_fold
@@ -57,7 +60,9 @@ def table_of(name: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
     some = rng.permutation(len(X))[:MOST_ROWS]
     names, counts = np.unique(y[some], return_counts=True)
     some = some[np.isin(y[some], names[counts >= FEWEST])]
-    return X[some], np.unique(y[some], return_inverse=True)[1]
+    X = X[some]
+    X = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
+    return X, np.unique(y[some], return_inverse=True)[1]
 
 
 def draw_votes(
@@ -127,6 +132,8 @@ def of_classes(name: str, design: str, per_row: int, draw: int, shuffled: bool) 
     consensus = {
         "majority": majority,
         "Dawid-Skene": dawid_skene(said, n_classes).memberships.argmax(axis=1),
+        "MACE": mace(said, n_classes).argmax(axis=1),
+        "GLAD": glad(said, n_classes).argmax(axis=1),
         "CROWDLAB": labels,
         "CROWDLAB twice": twice,
         "votes": likely,
@@ -144,15 +151,18 @@ def of_ordered(name: str, per_row: int, draw: int) -> Row:
     warnings.simplefilter("ignore")
     rng = np.random.default_rng([draw, *map(ord, name), per_row, 1])
     X, number = numbers_of(name, rng)
-    truth = np.digitize(number, np.quantile(number, [0.2, 0.4, 0.6, 0.8]))
+    # a column with few values has fewer classes
+    truth = np.unique(np.digitize(number, np.quantile(number, [0.2, 0.4, 0.6, 0.8])), return_inverse=True)[1]
+    highest = int(truth.max())
     noise = rng.normal(size=(len(X), N_ANNOTATORS)) * np.linspace(0.4, 1.6, N_ANNOTATORS)
-    said = np.clip(np.rint(truth[:, None] + rng.choice([-0.5, 0, 0.5], N_ANNOTATORS) + noise), 0, 4).astype(int)
+    said = np.clip(np.rint(truth[:, None] + rng.choice([-0.5, 0, 0.5], N_ANNOTATORS) + noise), 0, highest)
+    said = said.astype(int)
     said = np.where(rng.random(said.shape).argsort(axis=1).argsort(axis=1) < per_row, said, -1)
     table = np.where(said < 0, np.nan, said)
-    audit = audit_labels(X, votes(table, order=[0, 1, 2, 3, 4]))
+    audit = audit_labels(X, votes(table, order=list(range(highest + 1))))
     consensus = {
         "median": np.nanmedian(table, axis=1),
-        "Dawid-Skene": dawid_skene(said, 5).memberships.argmax(axis=1),
+        "Dawid-Skene": dawid_skene(said, highest + 1).memberships.argmax(axis=1),
         "votes": audit.likely.astype(float),
     }
     row: Row = {way: float(np.abs(found - truth).mean()) for way, found in consensus.items()}
@@ -188,19 +198,19 @@ def of_numbers(name: str, per_row: int, draw: int) -> Row:
 
 
 def summary(rows: list[Row]) -> str:
-    """Means over tables and draws, and the paired difference to CROWDLAB with its standard error over tables."""
+    """Means over tables and draws; paired differences with their standard errors over tables and draws."""
     table, shown = pd.DataFrame(rows), []
     for (design, per_row), part in table.groupby(["design", "per row"], sort=False):
-        numeric = part.drop(columns=["table", "design", "per row", "bins"], errors="ignore").dropna(axis=1)
-        line: Row = {"design": design, "per row": per_row, **numeric.mean().round(2).to_dict()}
-        if "CROWDLAB" in numeric:
-            best = part[["CROWDLAB", "CROWDLAB twice"]].mean().idxmax()
-            by_table = (part["votes"] - part[best]).groupby(part["table"]).mean()
-            line["votes - CROWDLAB"] = f"{by_table.mean():+.1f} ± {by_table.sem():.1f}"
+        numeric = part.drop(columns=["table", "design", "per row", "bins"], errors="ignore").dropna(axis=1, how="all")
+        line: Row = {"design": design, "per row": per_row, "draws": len(part), **numeric.mean().round(2).to_dict()}
+        if part["bins"].notna().all() if "bins" in part else False:
+            for way in ("CROWDLAB", "CROWDLAB twice", "Dawid-Skene"):
+                apart = part["votes"] - part[way]
+                line[f"votes - {way}"] = f"{apart.mean():+.2f} ± {apart.sem():.2f}"
             sure, right = (np.concatenate([np.asarray(one[k], float) for one in part["bins"]]) for k in (0, 1))
             line["expected error"] = round(100 * expected_error(sure, right), 1)
         shown.append(line)
-    return "\n\n".join(pd.DataFrame([line]).to_string(index=False) for line in shown)
+    return "\n\n".join(pd.Series(line).to_string() for line in shown)
 
 
 def main() -> None:
@@ -210,28 +220,27 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--chosen", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("bench-results/votes.jsonl"))
+    parser.add_argument("--read", action="store_true")
     asked = parser.parse_args()
-    names = CHOSEN_ON if asked.chosen else TABLES
-    one = joblib.delayed
-    work = [
-        one(of_classes)(name, design, per_row, draw, shuffled)
-        for draw in range(asked.draws)
-        for name in names
-        for shuffled in (False, True)
-        for design in (DESIGNS if not shuffled else DESIGNS[:4])
-        for per_row in PER_ROW
-    ]
-    work += [
-        one(kind)(name, per_row, draw)
-        for draw in range(asked.draws)
-        for name in names
-        for kind in (of_ordered, of_numbers)
-        for per_row in PER_ROW
-    ]
-    rows = joblib.Parallel(asked.jobs)(work)
+    if not asked.read:
+        draw_all(asked)
+    print(summary([json.loads(line) for line in asked.out.read_text(encoding="utf-8").splitlines()]))
+
+
+def draw_all(asked: argparse.Namespace) -> None:
+    """Every draw; the first draws of all tables and designs come first."""
+    names, one, work = CHOSEN_ON if asked.chosen else TABLES, joblib.delayed, []
+    for draw in range(asked.draws):
+        for name in names:
+            for per_row in PER_ROW:
+                work += [one(of_classes)(name, design, per_row, draw, False) for design in DESIGNS]
+                work += [one(of_classes)(name, design, per_row, draw, True) for design in DESIGNS[:4]]
+                work += [one(kind)(name, per_row, draw) for kind in (of_ordered, of_numbers)]
     asked.out.parent.mkdir(parents=True, exist_ok=True)
-    asked.out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    print(summary(rows))
+    with asked.out.open("w", encoding="utf-8") as lines:
+        for row in joblib.Parallel(asked.jobs, return_as="generator_unordered")(work):
+            lines.write(json.dumps(row) + "\n")
+            lines.flush()
 
 
 if __name__ == "__main__":
