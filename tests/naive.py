@@ -1260,25 +1260,27 @@ def shrunk_confusions(counts, strength=None, in_order=False):
     return (counts + s * base) / (counts.sum(axis=2, keepdims=True) + s)
 
 
-def agree_on_classes(row, who, code, n_rows, n_annotators, K, in_order=False, steps=300):
+def agree_on_classes(row, who, code, n_rows, n_annotators, K, in_order=False, steps=300, weight=None):
     """Memberships and confusions of the EM on votes alone, one vote at a time."""
+    weight = [1.0] * len(row) if weight is None else weight
+    votes = list(zip(row, who, code, weight, strict=True))
     P = np.full((n_rows, K), 1.0 / K)
     for i in range(n_rows):
-        own = [c for r, c in zip(row, code, strict=True) if r == i]
         for k in range(K):
-            P[i, k] = (own.count(k) + 1.0 / K) / (len(own) + 1.0)
+            said = sum(w for r, _, c, w in votes if r == i and c == k)
+            P[i, k] = (said + 1.0 / K) / (sum(w for r, _, _, w in votes if r == i) + 1.0)
     voted = sorted(set(row))
     for step in range(1, steps + 1):
         counts = np.zeros((n_annotators, K, K))
-        for r, e, c in zip(row, who, code, strict=True):
-            counts[e, :, c] += P[r]
+        for r, e, c, w in votes:
+            counts[e, :, c] += w * P[r]
         theta = shrunk_confusions(counts, strength=2.0 if step <= 20 else None, in_order=in_order)
         shares = np.array([sum(P[i, k] for i in voted) + 1.0 for k in range(K)])
         shares /= shares.sum()
         new = np.tile(shares, (n_rows, 1))
-        for r, e, c in zip(row, who, code, strict=True):
+        for r, e, c, w in votes:
             for k in range(K):
-                new[r, k] *= theta[e, k, c]
+                new[r, k] *= theta[e, k, c] ** w
         new /= new.sum(axis=1, keepdims=True)
         moved = max(abs(new[i, k] - P[i, k]) for i in voted for k in range(K))
         P = new

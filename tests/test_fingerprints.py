@@ -10,10 +10,9 @@ import pandas as pd
 import pytest
 
 from dubio import FeatureSelector, InputError, label_fingerprints
+from dubio.doubt import doubt_test
 from dubio.problem import read_problem
 from dubio.target.soft import krippendorff_alpha
-from dubio.trust import fingerprints
-from dubio.trust import fingerprints as doubt_test
 from dubio_app.command.run import run
 from dubio_app.report import render_report
 from dubio_app.report.findings import gather
@@ -164,6 +163,6 @@ def test_pvalues_of_features_without_a_fingerprint_are_those_of_chance(monkeypat
         given = np.where(rng.random(56) < 0.1, 1 - y, y)
         test = doubt_test.DoubtTest(read_problem(X, given), 0)
         opinions = np.column_stack([1 - likely, likely])
-        pvalues.append(test.pvalues(np.arange(56), fingerprints._doubt(opinions, given), opinions)[0])
+        pvalues.append(test.pvalues(np.arange(56), doubt_test.doubt_of(opinions, given), opinions)[0])
     share = np.mean(np.concatenate(pvalues) <= 0.05)
     assert 0.03 < share < 0.07  # 800 p-values: 0.05 with a standard error of 0.008

@@ -41,15 +41,17 @@ def in_long_form(frame):
     return Votes(row, who, frame.to_numpy()[row, who].astype(np.int64), *frame.shape)
 
 
+@pytest.mark.parametrize("weighed", [False, True])
 @pytest.mark.parametrize("in_order", [False, True])
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_the_em_is_the_literal_one(n_classes, in_order):
+def test_the_em_is_the_literal_one(n_classes, in_order, weighed):
     _, _, frame = drawn(60, n_classes=n_classes, seed=n_classes)
     frame.iloc[7] = np.nan  # a row without votes
     cast = in_long_form(frame)
+    cast = cast._replace(weight=np.linspace(0.2, 1.0, len(cast.row)) if weighed else None)
     found = agree_on_classes(cast, n_classes, in_order=in_order)
     parts = (part.tolist() for part in (cast.row, cast.who, cast.value))
-    P, theta = naive.agree_on_classes(*parts, *frame.shape, n_classes, in_order)
+    P, theta = naive.agree_on_classes(*parts, *frame.shape, n_classes, in_order, weight=cast.weight)
     voted = frame.notna().any(axis=1).to_numpy()
     assert np.isnan(found.memberships[~voted]).all()
     np.testing.assert_allclose(found.memberships[voted], P[voted], atol=1e-9)
@@ -249,6 +251,53 @@ def test_the_audit_names_votes_annotators_and_whom_to_ask():
     assert FeatureSelector().fit(X, soft).n_features_ >= 1
 
 
+def test_on_which_rows_an_annotator_errs():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(240, 3)), columns=["size", "texture", "other"])
+    truth = (X["texture"] > 0).to_numpy().astype(int)
+    skill = np.column_stack([np.full(240, 0.9), np.full(240, 0.9), np.where(X["size"] < 0, 0.5, 0.95)])
+    said = np.where(rng.random((240, 3)) < skill, truth[:, None], 1 - truth[:, None])
+    audit = audit_labels(X, votes(pd.DataFrame(said, columns=NAMES[:3])))
+    assert audit.errors_frame().iloc[0].tolist()[:2] == ["cleo", "size"]
+    assert "cleo errs more often where 'size' is low (q = " in str(audit)
+    assert audit.by_column[2, 0] < 0.01 < audit.by_column[[0, 1, 2, 2], [0, 0, 1, 2]].min()
+    assert audit_labels(X, votes(said), groups=np.arange(240) // 2).by_column is None
+
+
+def test_disagreements_and_rows_without_votes_are_counted():
+    X, _, frame = drawn(120, missing=0.0, seed=4)
+    frame.iloc[[7, 9]] = np.nan
+    audit = audit_labels(X, votes(frame))
+    apart = [len(set(row[~np.isnan(row)])) > 1 for row in frame.to_numpy()]
+    assert audit.disagree.tolist() == apart
+    assert f"The votes disagree in {sum(apart)} rows" in str(audit)
+    assert "2 rows have no vote" in str(audit) and "(row 7, row 9)" in str(audit)
+
+
+def test_an_unsure_vote_counts_less_and_probabilities_are_the_same():
+    _, truth, frame = drawn(200, skill=(0.9, 0.8), missing=0.0, seed=6)
+    rng = np.random.default_rng(0)
+    right = frame.to_numpy() == truth[:, None]
+    sure = np.where(right, rng.uniform(0.7, 1.0, right.shape), rng.uniform(0.5, 0.8, right.shape))
+    codes = frame.to_numpy().astype(int)
+    given = np.stack([np.where(codes == k, sure, 1 - sure) for k in range(2)], axis=2)
+    one = votes(codes, classes=[0, 1], confidence=sure)
+    other = votes({"a": given[:, 0], "b": given[:, 1]}, classes=[0, 1])
+    np.testing.assert_array_equal(one.said, other.said)
+    np.testing.assert_allclose(one.weight, 2 * sure - 1)
+    np.testing.assert_allclose(other.weight, one.weight)
+    X = np.zeros((200, 1)) + np.arange(200)[:, None] % 2
+    plain, weighed = audit_labels(X, votes(codes, classes=[0, 1])), audit_labels(X, one)
+    accuracy = [np.mean(audit.likely.astype(int) == truth) for audit in (plain, weighed)]
+    assert accuracy[1] > accuracy[0] + 0.05
+    full = votes(codes, classes=[0, 1], confidence=np.ones(codes.shape))
+    np.testing.assert_allclose(audit_labels(X, full).probability, plain.probability)
+    three = np.tile([0.5, 0.3, 0.2], (200, 1))  # two parts of one answer
+    several = audit_labels(X, votes({"a": three, "b": codes[:, 0], "c": 2 - codes[:, 1]}, classes=[0, 1, 2]))
+    assert several.n_votes.tolist() == [200, 200, 200]
+    assert len(several.row) == 600 and (several.said[several.who == 0] == 0).all()
+
+
 def test_the_audit_does_not_depend_on_the_order_of_rows():
     X, _, frame = drawn(120)
     order = np.random.default_rng(0).permutation(120)
@@ -283,6 +332,13 @@ def test_wide_and_long_form_are_the_same():
         ({"row": [0, 1], "who": ["a", None], "label": [1, 2]}, "who is missing for vote 2"),
         ({"table": [[1, 2]], "order": [1, 2], "classes": [1, 2]}, "given together with order"),
         ({"table": [[1, 2]], "truth": [1, 2]}, "truth has 2 entries"),
+        ({"table": {"ann": ["a", "b"], "bob": ["z", "a"]}, "classes": ["a", "b"]}, "that of 'bob' on row 0"),
+        ({"table": [["a", "b"]], "confidence": [[0.5, 2]]}, "confidence is 2 for the vote of 'annotator 2' on row 0"),
+        ({"table": [["a", "b"]], "confidence": [[0.5]]}, "confidence has 1 entries, but there are 2 votes"),
+        ({"table": [[0.5, 1.5]], "confidence": [[1, 1]]}, "the votes are numbers"),
+        ({"table": {"ann": [[0.5, 0.5]], "bob": ["a"]}}, "name the classes of the probabilities"),
+        ({"table": {"ann": [[0.5, 0.6]], "bob": ["a"]}, "classes": ["a", "b"]}, "'ann' that do not sum to 1"),
+        ({"table": {"ann": ["a", "b"], "bob": ["a"]}}, "has columns of different lengths"),
     ],
 )
 def test_bad_votes_are_refused(given, message):

@@ -361,6 +361,14 @@ SENTENCES: dict[str, str] = {
     "agreement": "agreement beyond chance is {alpha:.2f} (Krippendorff's alpha: 1 is full agreement, 0 is chance)",
     "annotator right": "{name} agrees with the likely truth in {value:.0f} % ({low:.0f} to {high:.0f}) of the votes, "
     "and calls {often:.0f} % of the {true!q} rows {called!q}",
+    "annotator errs high": "{name} errs more often where {feature!q} is high (q = {q:.2g})",
+    "annotator errs low": "{name} errs more often where {feature!q} is low (q = {q:.2g})",
+    "annotator errs": "{name} errs more often for some values of {feature!q} (q = {q:.2g})",
+    "votes disagree": "the votes disagree in {n} {n:row|rows}; in {unsure} of them no class is {percent:.0f} % sure, "
+    "and one more vote is expected to settle {settled} of these",
+    "rows without votes": "{n} {n:row has|rows have} no vote, and nothing is known of {n:it|them} ({rows})",
+    "rows without votes judged": "{n} {n:row has|rows have} no vote: what is likely there is what the models expect "
+    "({rows})",
     "annotator above": "{name} is {bias:.3g} above the likely numbers on average, and off by {value:.3g} ({low:.3g} to "
     "{high:.3g}) around that",
     "annotator below": "{name} is {bias:.3g} below the likely numbers on average, and off by {value:.3g} ({low:.3g} to "

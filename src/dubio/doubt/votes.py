@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import false_discovery_control
 
+from dubio.checks import seed_of
+from dubio.doubt.doubt_test import DoubtTest, doubt_of
 from dubio.doubt.engines import FLOOR
 from dubio.doubt.experts import MANY_FEATURES, ExpertOptions, judged_codes, out_of_fold, units_per_class
 from dubio.doubt.number_experts import FEWEST_NUMBERS, rows_by_content
-from dubio.errors import InputError, InputWarning
+from dubio.errors import InputError, InputWarning, listed, name_row
 from dubio.problem import Problem
 from dubio.ranking import rank_scores
-from dubio.target.annotators import ClassConsensus, NumberConsensus, Quality
+from dubio.target.annotators import ClassConsensus, NumberConsensus, Quality, Votes
 from dubio.target.classes import Classes, SoftLabels
 from dubio.target.knowledge import Supervision
 from dubio.target.numbers import Numbers
@@ -136,6 +139,13 @@ class VoteAudit:
         how many standard deviations it is off).
     doubtful_votes : array (n_votes,) of bool
         Votes that are more likely wrong than right; numbers that are off by more than three standard deviations.
+    features : array (n_features,)
+    by_column : array (n_annotators, n_features) or None
+        q-value of the test whether each annotator errs more often along a feature
+        (:class:`dubio.doubt.doubt_test.DoubtTest`), among rows that look alike; 1 with fewer than 20 votes. None for
+        numbers, and for tables that are too large: :func:`dubio.label_fingerprints` tests these.
+    more : array (n_annotators, n_features) of int
+        1 if an annotator errs more often where the feature is high, -1 where it is low, 0 if it has several columns.
     ask : array (n_rows,) of object
         Whom to ask next about the rows that are least sure, or None.
     gain : array (n_rows,)
@@ -161,6 +171,9 @@ class VoteAudit:
     said: NDArray[Any] = field(repr=False)
     wrong: Floats = field(repr=False)
     doubtful_votes: NDArray[np.bool_] = field(repr=False)
+    features: NDArray[Any] = field(repr=False)
+    by_column: Floats | None = field(repr=False)
+    more: Codes = field(repr=False)
     ask: NDArray[Any] = field(repr=False)
     gain: Floats = field(repr=False)
     models: tuple[str, ...]
@@ -223,10 +236,31 @@ class VoteAudit:
         frame = pd.DataFrame(columns, index=pd.Index(self.annotators, name="annotator"))
         return frame.sort_values(what, ascending=self.classes is None, kind="stable")
 
+    def errors_frame(self) -> Any:
+        """One line per annotator and feature along which they err (needs pandas); ``more`` is 1 for high values."""
+        import pandas as pd
+
+        q = np.ones((len(self.annotators), len(self.features))) if self.by_column is None else self.by_column
+        e, j = np.nonzero(q <= _ALPHA)
+        order = np.argsort(q[e, j], kind="stable")
+        e, j = e[order], j[order]
+        names = np.asarray(self.annotators, dtype=object)[e]
+        columns = {"annotator": names, "feature": np.asarray(self.features, dtype=object)[j]}
+        return pd.DataFrame({**columns, "q": q[e, j], "more": self.more[e, j] if len(e) else e})
+
     @property
     def judged(self) -> bool:
         """True: two annotators or more judge each other."""
         return True
+
+    @property
+    def disagree(self) -> NDArray[np.bool_]:
+        """Rows in which two votes differ."""
+        codes = np.unique(self.said, return_inverse=True)[1]
+        highest, lowest = np.full(len(self), -1), np.full(len(self), len(self.said))
+        np.maximum.at(highest, self.row, codes)
+        np.minimum.at(lowest, self.row, codes)
+        return highest > lowest
 
     def headline(self) -> Note:
         """The answer in one clause."""
@@ -238,12 +272,33 @@ class VoteAudit:
         notes = [self.headline()]
         if np.isfinite(self.agreement):
             notes.append(note("agreement", alpha=self.agreement))
+        if self.classes is not None and self.disagree.any():
+            sure = np.nan_to_num(self.probability)
+            unsure = self.disagree & (sure < _SETTLED)
+            settled = int((unsure & (sure + np.nan_to_num(self.gain) >= _SETTLED)).sum())
+            facts = {"percent": 100 * _SETTLED, "unsure": int(unsure.sum()), "settled": settled}
+            notes.append(note("votes disagree", n=int(self.disagree.sum()), **facts))
+        without = np.setdiff1d(np.arange(len(self)), self.row)
+        if len(without):
+            names = listed((name_row(int(i)) for i in without), 5)
+            code = "rows without votes judged" if self.labelled[without].any() else "rows without votes"
+            notes.append(note(code, n=len(without), rows=names))
         return notes if self.models else [*notes, note("votes alone")]
 
     def on_annotators(self) -> list[Note]:
         """One clause on each annotator, the best first."""
         order = np.argsort(self.quality if self.classes is None else -self.quality, kind="stable")
-        return [self._on(int(e)) for e in order if self.n_votes[e]]
+        return [one for e in order if self.n_votes[e] for one in (self._on(int(e)), *self._errors_of(int(e)))]
+
+    def _errors_of(self, e: int) -> list[Note]:
+        """On which rows an annotator errs, the clearest feature first."""
+        if self.by_column is None:
+            return []
+        q = self.by_column[e]
+        found = [int(j) for j in np.argsort(q, kind="stable") if q[j] <= _ALPHA][:_MOST_ERRORS]
+        codes = {1: "annotator errs high", -1: "annotator errs low", 0: "annotator errs"}
+        facts = {"name": self.annotators[e]}
+        return [note(codes[int(self.more[e, j])], feature=str(self.features[j]), q=float(q[j]), **facts) for j in found]
 
     def _on(self, e: int) -> Note:
         facts: dict[str, Any] = {"name": self.annotators[e]}
@@ -275,6 +330,12 @@ class VoteAudit:
 
 #: A number that is off by more than this many standard deviations looks wrong.
 _FAR = 3.0
+#: A disagreement counts as settled if the likely class has this probability.
+_SETTLED = 0.9
+#: False discoveries among the columns on which annotators' errors depend; most of them that are named per annotator.
+_ALPHA, _MOST_ERRORS = 0.05, 3
+#: Most votes x features for which it is tested on which rows annotators err: a few seconds.
+_TESTED = 300_000
 
 
 def audit_votes(problem: Problem, *, index: Any = None, **options: Any) -> VoteAudit:
@@ -283,12 +344,15 @@ def audit_votes(problem: Problem, *, index: Any = None, **options: Any) -> VoteA
     voted.require_enough()
     found, models = join_votes(problem, ExpertOptions(**options))
     votes = voted.votes
+    whole = voted.answers[voted.who >= 0]  # of an answer in probabilities, the likeliest class
+    votes = Votes(votes.row[whole], votes.who[whole], votes.value[whole], votes.n_rows, votes.n_annotators)
     shared: dict[str, Any] = {
         "annotators": voted.annotators,
         **_quality_of(found.quality),
         "n_votes": np.bincount(votes.who, minlength=votes.n_annotators),
         "row": votes.row,
         "who": votes.who,
+        "features": problem.feature_names,
         "models": models,
         "index": index,
     }
@@ -304,6 +368,8 @@ def audit_votes(problem: Problem, *, index: Any = None, **options: Any) -> VoteA
             said=votes.value,
             wrong=off,
             doubtful_votes=off > _FAR,
+            by_column=None,
+            more=np.empty((0, 0), dtype=np.int64),
             ask=np.full(voted.n_rows, None, dtype=object),
             gain=np.full(voted.n_rows, np.nan),
             **shared,
@@ -318,21 +384,46 @@ def audit_votes(problem: Problem, *, index: Any = None, **options: Any) -> VoteA
     likely[known] = voted.classes[best[known]]
     wrong = 1.0 - P[votes.row, votes.value]
     ask, gain = _whom_to_ask(voted, found)
+    level: Literal["ordinal", "nominal"] = "ordinal" if voted.in_order else "nominal"
+    by_column, more = _errors_by_column(problem, votes, found, seed_of(options.get("random_state") or 0))
     return VoteAudit(
         likely=likely,
         probability=np.where(known, P[np.arange(len(P)), best], np.nan),
         bias=None,
         confusions=found.confusions,
-        agreement=krippendorff_alpha(voted.values_said, "ordinal" if voted.in_order else "nominal"),
+        agreement=krippendorff_alpha(np.where(voted.answers, voted.codes_said, -1), level),
         said=voted.classes[votes.value],
         wrong=wrong,
         doubtful_votes=wrong > 0.5,
+        by_column=by_column,
+        more=more,
         ask=ask,
         gain=gain,
         memberships=P,
         classes=voted.classes,
         **shared,
     )
+
+
+def _errors_by_column(problem: Problem, votes: Votes, found: ClassConsensus, seed: int) -> tuple[Floats | None, Codes]:
+    """q-values (annotators, features) of the test whether an annotator errs along a feature, and the side of it.
+
+    The opinion on a row is the consensus without the annotator's own vote.
+    """
+    n_features = problem.n_features
+    if problem.groups is not None or len(votes.row) * n_features > _TESTED or not n_features:
+        return None, np.empty((0, 0), dtype=np.int64)
+    test = DoubtTest(problem.filled, seed)
+    pvalues = np.ones((votes.n_annotators, n_features))
+    sides = np.zeros(pvalues.shape, dtype=np.int64)
+    for e in range(votes.n_annotators):
+        own = votes.who == e
+        rows, code = votes.row[own], votes.value[own].astype(np.int64)
+        others = found.memberships[rows] / found.confusions[e][:, code].T
+        others /= others.sum(axis=1, keepdims=True)
+        pvalues[e], sides[e] = test.pvalues(rows, doubt_of(others, code), others)
+    one_column = np.asarray([len(problem.columns_of(np.array([j]))) == 1 for j in range(n_features)])
+    return false_discovery_control(pvalues, axis=None).reshape(pvalues.shape), sides * one_column
 
 
 def _quality_of(quality: Quality) -> dict[str, Any]:

@@ -53,6 +53,8 @@ class Votes(NamedTuple):
     """The class as a code from 0, or a number."""
     n_rows: int
     n_annotators: int
+    weight: Floats | None = None
+    """How much each vote counts, from 0 to 1, if votes for classes differ in that."""
 
 
 class Quality(NamedTuple):
@@ -114,8 +116,8 @@ def agree_on_classes(
     .. math:: p_{ik} \propto q_{ik} \prod_{(i, e, l)} \theta^{(e)}_{kl}
 
     and :math:`\theta, w, b` from these. The confusions have a hierarchical prior (:func:`shrunk_confusions`): who voted
-    little borrows from the others. The weights are those under which the opinions say most about the consensus, so
-    models that know nothing get none.
+    little borrows from the others. A vote of weight :math:`v` counts as :math:`\theta^v`. The weights :math:`w` are
+    those under which the opinions say most about the consensus, so models that know nothing get none.
 
     Parameters
     ----------
@@ -149,9 +151,10 @@ def agree_on_classes(
     (array([0.9, 0.9, 0.5]), 0.93)
     """
     shape = (votes.n_annotators * n_classes, votes.n_rows)
-    counter = sparse.csr_matrix((np.ones(len(votes.row)), (votes.who * n_classes + votes.value, votes.row)), shape)
+    weight = np.ones(len(votes.row)) if votes.weight is None else votes.weight
+    counter = sparse.csr_matrix((weight, (votes.who * n_classes + votes.value, votes.row)), shape)
     shares = np.zeros((votes.n_rows, n_classes))
-    np.add.at(shares, (votes.row, votes.value.astype(np.int64)), 1.0)
+    np.add.at(shares, (votes.row, votes.value.astype(np.int64)), weight)
     fixed = np.flatnonzero(truth >= 0) if truth is not None else np.empty(0, dtype=np.int64)
     certain = np.eye(n_classes)[truth[fixed]] if truth is not None else np.empty((0, n_classes))
     known = np.union1d(votes.row, fixed)
@@ -175,7 +178,7 @@ def agree_on_classes(
         P = new
         if change < _TOLERANCE and n_iter > _FIRST_STEPS:
             break
-    quality = _share_right(votes, P, before, confusions)
+    quality = _share_right(votes, weight, P, before, confusions)
     if opinions is None:
         P[np.setdiff1d(np.arange(votes.n_rows), known)] = np.nan
     fit = float(logsumexp(joint, axis=1).sum())
@@ -271,7 +274,7 @@ def _weigh(logs: Floats, P: Floats, start: Floats) -> Floats:
     return np.asarray(minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": 20}).x)
 
 
-def _share_right(votes: Votes, P: Floats, before: Floats, confusions: Floats) -> Quality:
+def _share_right(votes: Votes, weight: Floats, P: Floats, before: Floats, confusions: Floats) -> Quality:
     """The share of right votes of each annotator.
 
     The interval is that of a common factor of the odds of right votes of all classes, from the scores of the rows: a
@@ -279,12 +282,13 @@ def _share_right(votes: Votes, P: Floats, before: Floats, confusions: Floats) ->
     """
     right = np.diagonal(confusions, axis1=1, axis2=2)
     expected = np.einsum("vk,vk->v", P[votes.row], right[votes.who])
-    score = P[votes.row, votes.value] - expected
-    n_votes = np.maximum(np.bincount(votes.who, minlength=votes.n_annotators), 1)
-    value = np.bincount(votes.who, expected, votes.n_annotators) / n_votes
+    score = weight * (P[votes.row, votes.value] - expected)
+    n_votes = np.bincount(votes.who, weight, votes.n_annotators)
+    n_votes = np.where(n_votes > 0, n_votes, 1.0)
+    value = np.bincount(votes.who, weight * expected, votes.n_annotators) / n_votes
     value = np.clip(value, _LEAST, 1.0 - _LEAST)
     slope = np.einsum("vk,vk->v", P[votes.row], (right * (1.0 - right))[votes.who])
-    slope = np.bincount(votes.who, slope, votes.n_annotators) / n_votes
+    slope = np.bincount(votes.who, weight * slope, votes.n_annotators) / n_votes
     # the opinions may also be more or less sure than they should be: they count as one more annotator
     sure = ((P - before) * np.log(before + 1e-300)).sum(axis=1)
     error = _standard_errors(votes, score, value * (1.0 - value), sure)

@@ -36,13 +36,28 @@ class Voted(Supervision, ABC):
     annotators: tuple[str, ...]
     #: The place of each vote's annotator, row by row; -1 where a row has fewer votes than others.
     who: Codes = field(repr=False)
+    #: How much each vote counts, row by row. An answer in probabilities is several votes of one annotator.
+    weight: Floats = field(repr=False)
 
     @property
     def votes(self) -> Votes:
         """All votes in long form."""
-        row, place = np.nonzero(self.who >= 0)
-        cast = self.values_said[row, place]
-        return Votes(row, self.who[row, place], cast, self.n_rows, len(self.annotators))
+        at = self.who >= 0
+        some = None if (self.weight[at] == 1.0).all() else self.weight[at]
+        return Votes(np.nonzero(at)[0], self.who[at], self.values_said[at], self.n_rows, len(self.annotators), some)
+
+    @cached_property
+    def answers(self) -> NDArray[np.bool_]:
+        """Row by row, the vote of each annotator that counts most: one per answer."""
+        found = self.who >= 0
+        for row in np.flatnonzero([len(set(who[who >= 0])) < (who >= 0).sum() for who in self.who]).tolist():
+            best: dict[int, int] = {}
+            for place in np.flatnonzero(found[row]).tolist():
+                other = best.setdefault(int(self.who[row, place]), place)
+                if self.weight[row, place] > self.weight[row, other]:
+                    best[int(self.who[row, place])] = place
+            found[row] = np.isin(np.arange(found.shape[1]), list(best.values()))
+        return found
 
     @property
     def values_said(self) -> NDArray[Any]:
@@ -102,11 +117,11 @@ class Voted(Supervision, ABC):
         self.consensus.require_enough()
 
     def _described(self) -> str:
-        votes = counted(int((self.who >= 0).sum()), "vote")
+        votes = counted(int(self.answers.sum()), "vote")
         return f"{votes} of {counted(len(self.annotators), 'annotator')} ({self._in_short()})"
 
     def _counts_of_labels(self) -> dict[str, int]:
-        n_votes = (self.who >= 0).sum(axis=1)
+        n_votes = self.answers.sum(axis=1)
         several = int((n_votes >= 2).sum())
         return {"rows with votes": self.n_labelled, "of these, rows with several votes": several}
 
@@ -119,7 +134,7 @@ class VotedClasses(Voted):
     words: ClassVar[str] = "votes of annotators"
     given: ClassVar[str] = "the target holds the votes of several annotators"
     instead: ClassVar[str] = "their consensus: soft_labels(votes, combine='dawid-skene')"
-    _by_row: ClassVar[dict[str, Any]] = {"who": -1, "codes_said": -1, "true_codes": -1}
+    _by_row: ClassVar[dict[str, Any]] = {"who": -1, "weight": 1.0, "codes_said": -1, "true_codes": -1}
 
     classes: NDArray[Any]
     #: Whether the classes have an order; they then stand in it, the lowest first.
@@ -180,7 +195,7 @@ class VotedNumbers(Voted):
     instead: ClassVar[str] = "their mean"
     reads: ClassVar[Literal["classes", "numbers"]] = "numbers"
     has_neighbors: ClassVar[bool] = True
-    _by_row: ClassVar[dict[str, Any]] = {"who": -1, "numbers_said": np.nan, "true_numbers": np.nan}
+    _by_row: ClassVar[dict[str, Any]] = {"who": -1, "weight": 1.0, "numbers_said": np.nan, "true_numbers": np.nan}
 
     #: The number of each vote, row by row.
     numbers_said: Floats = field(repr=False)
@@ -226,6 +241,8 @@ class VotesByRow(GivenByRow):
         The codes of the classes, -1 for none; or numbers, NaN for none.
     who : array (n, most votes of a row)
         The place of each vote's annotator in ``annotators``, -1 for none.
+    weight : array (n, most votes of a row)
+        How much each vote counts: 1, or less if the annotator was not sure.
     truth : array (n,)
         What is known to be true, as codes or numbers; -1 or NaN where nothing is.
     annotators : tuple of str
@@ -235,10 +252,11 @@ class VotesByRow(GivenByRow):
         Whether the classes have an order.
     """
 
-    _by_row: ClassVar[tuple[str, ...]] = ("said", "who", "truth")
+    _by_row: ClassVar[tuple[str, ...]] = ("said", "who", "weight", "truth")
 
     said: NDArray[Any]
     who: Codes
+    weight: Floats
     truth: NDArray[Any]
     annotators: tuple[str, ...]
     classes: NDArray[Any] | None = None
@@ -252,7 +270,7 @@ class VotesByRow(GivenByRow):
 def read_votes(y: VotesByRow, target: str) -> Voted:
     """What a record of votes says; ``target`` is what they are read as."""
     labelled = (y.who >= 0).any(axis=1)
-    shared: dict[str, Any] = {"annotators": y.annotators, "who": np.array(y.who)}
+    shared: dict[str, Any] = {"annotators": y.annotators, "who": np.array(y.who), "weight": np.array(y.weight)}
     if y.classes is None:
         if target in ("classes", "ordered"):
             raise InputError("y", "holds votes that are numbers, where classes are needed", "name them: classes=[...]")

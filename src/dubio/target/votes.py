@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from dubio.errors import InputError, InputWarning, counted, listed, name_row, quoted, warn
 from dubio.table.cells import is_missing, missing_cells
 from dubio.table.matrix import column_names
-from dubio.target.label_values import as_array, class_names, labels_by_row
+from dubio.target.label_values import as_array, as_floats, class_names, labels_by_row
 from dubio.target.reader import read_supervision
 from dubio.target.voted import VotesByRow
 
 Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 def votes(
@@ -28,6 +29,7 @@ def votes(
     order: Sequence[Any] | None = None,
     classes: Sequence[Any] | None = None,
     truth: Any = None,
+    confidence: Any = None,
 ) -> VotesByRow:
     """Say what each annotator said of each row: a table with one column per annotator, or a list of votes.
 
@@ -36,7 +38,8 @@ def votes(
     Parameters
     ----------
     table : array-like or frame (n_rows, n_annotators), optional
-        The votes; None, NaN and pd.NA (and -1 among whole numbers) mean that an annotator did not vote.
+        The votes; None, NaN and pd.NA (and -1 among whole numbers) mean that an annotator did not vote. In a
+        dictionary, an annotator who answers with probabilities has a table (n_rows, n_classes) in place of a column.
     row, who, label : array-like (n_votes,), optional
         The same in long form, in place of ``table``: the row, the annotator, and what they said.
     rows : int or sequence, optional
@@ -49,6 +52,9 @@ def votes(
         different values, are numbers.
     truth : array-like (n_rows,), optional
         What is known to be true, such as the class that a panel agreed on; missing where nothing is known.
+    confidence : array-like, optional
+        How sure each vote is, from 0 to 1, in the form of the votes; missing counts as 1. A vote with the confidence
+        :math:`c` for one of :math:`K` classes counts as :math:`(cK - 1) / (K - 1)` votes.
 
     Returns
     -------
@@ -72,15 +78,26 @@ def votes(
         raise InputError(given[0], "is given together with a table of votes", "leave one of them out")
     if order is not None and classes is not None:
         raise InputError("classes", "is given together with order", "leave it out: order names all classes")
-    places, annotators, cells, n_rows = _wide(table) if table is not None else _long(row, who, label, rows)
+    listed_classes = classes if order is None else order
+    if table is None:
+        places, annotators, cells, n_rows = _long(row, who, label, rows)
+        answer, weight = np.arange(len(cells)), np.ones(len(cells))
+    else:
+        places, annotators, cells, n_rows, answer, weight = _wide(table, listed_classes)
     true_cells = np.full(n_rows, None, dtype=object) if truth is None else labels_by_row(truth)
     if len(true_cells) != n_rows:
         raise InputError("truth", f"has {len(true_cells)} entries, but there are {n_rows} rows", "give one per row")
-    codes, names = _coded(np.concatenate([cells, true_cells]), order, classes)
+
+    def name_of(i: int) -> str:
+        return f"{quoted(annotators[places[1][i]])} on {name_row(int(places[0][i]))}" if i < len(cells) else "truth"
+
+    codes, names = _coded(np.concatenate([cells, true_cells]), listed_classes, order is not None, name_of)
     said, true = codes[: len(cells)], codes[len(cells) :]
-    given_votes = ~np.isnan(said) if names is None else said >= 0
-    (row_of, who_of), said = (one[given_votes] for one in places), said[given_votes]
-    row_of, who_of, said = _once(row_of, who_of, said, annotators, names)
+    if confidence is not None:
+        weight = weight * _counts_as(confidence, len(cells), names, name_of)
+    at = ~np.isnan(said) if names is None else said >= 0
+    found = _once(places[0][at], places[1][at], said[at], answer[at], weight[at], annotators, names)
+    row_of, who_of, said, weight = found
     silent = np.flatnonzero(np.bincount(who_of, minlength=len(annotators)) == 0)
     if not len(said):
         raise InputError("table" if table is not None else "label", "holds no vote", "give at least one vote")
@@ -90,16 +107,24 @@ def votes(
     if len(silent):
         nobody = listed((quoted(annotators[e]) for e in silent), 5)
         warn(InputWarning("votes", f"hold none of {nobody}", "their quality cannot be judged"))
-    said, who_of = _by_row(row_of, n_rows, said, who_of)
-    return VotesByRow(said, who_of, true, annotators, names, order is not None)
+    said, who_of, weight = _by_row(row_of, n_rows, said, who_of, weight)
+    return VotesByRow(said, who_of, weight, true, annotators, names, order is not None)
 
 
-def _wide(table: Any) -> tuple[tuple[Codes, Codes], tuple[str, ...], NDArray[Any], int]:
-    """Places (row, annotator), names of the annotators, and cells of a table of votes; and the number of rows."""
+def _wide(
+    table: Any, classes: Sequence[Any] | None
+) -> tuple[tuple[Codes, Codes], tuple[str, ...], NDArray[Any], int, Codes, Floats]:
+    """Places (row, annotator), names of the annotators, and cells of a table of votes; the number of rows; and the
+    answer that each vote is a part of, and how much it counts."""
     names: list[Any] | None
     if isinstance(table, dict):
         names = list(table)
-        cells = np.array([labels_by_row(column) for column in table.values()], dtype=object).T
+        if any(np.ndim(column) == 2 for column in table.values()):
+            return _with_probabilities(table, classes)
+        columns = [labels_by_row(column) for column in table.values()]
+        if len({len(column) for column in columns}) > 1:
+            raise InputError("table", "has columns of different lengths", "give one vote per row, None for no vote")
+        cells = np.array(columns, dtype=object).T
     else:
         names, cells = column_names(table, name="table"), as_array(table, "table", "give one vote per cell")
     if cells.ndim != 2:
@@ -107,7 +132,63 @@ def _wide(table: Any) -> tuple[tuple[Codes, Codes], tuple[str, ...], NDArray[Any
         raise InputError("table", f"has {cells.ndim} dimensions", remedy)
     row, who = np.indices(cells.shape).reshape(2, -1)
     shown = names if names is not None else [f"annotator {e + 1}" for e in range(cells.shape[1])]
-    return (row, who), _distinct([str(name) for name in shown]), cells.astype(object).ravel(), len(cells)
+    distinct = _distinct([str(name) for name in shown])
+    return (row, who), distinct, cells.astype(object).ravel(), len(cells), np.arange(cells.size), np.ones(cells.size)
+
+
+def _with_probabilities(
+    table: dict[Any, Any], classes: Sequence[Any] | None
+) -> tuple[tuple[Codes, Codes], tuple[str, ...], NDArray[Any], int, Codes, Floats]:
+    """The same of columns of votes and of tables of probabilities.
+
+    Equal probabilities say nothing about the class: each part counts as much as it is above the smallest one.
+    """
+    if classes is None:
+        raise InputError("classes", "is missing", "name the classes of the probabilities: classes=[...]")
+    names, n_rows = list(classes), max(len(column) for column in table.values())
+    rows, people, cells, answers, weights = [], [], [], [], []
+    for e, (name, column) in enumerate(table.items()):
+        if len(column) != n_rows:
+            raise InputError("table", f"has {len(column)} votes of {quoted(str(name))}, but {n_rows} rows")
+        if np.ndim(column) == 1:
+            row, said, weight = np.arange(n_rows), labels_by_row(column), np.ones(n_rows)
+        else:
+            P = np.asarray(column, dtype=np.float64)
+            bad = np.flatnonzero(~np.isnan(P).all(axis=1) & ~((P >= 0).all(axis=1) & (abs(P.sum(axis=1) - 1) < 1e-6)))
+            if P.shape[1] != len(names) or len(bad):
+                where = f"; first in {name_row(int(bad[0]))}" if len(bad) else ""
+                found = f"has probabilities of {quoted(str(name))} that do not sum to 1 over the {len(names)} classes"
+                raise InputError("table", found + where, "give one probability per class, or NaN for no vote")
+            above = np.nan_to_num(P - P.min(axis=1, keepdims=True))
+            above[~np.isnan(P).any(axis=1) & (above.max(axis=1) == 0), 0] = 1e-9  # a vote that says nothing
+            row, code = np.nonzero(above > 0)
+            said, weight = np.asarray(names, dtype=object)[code], above[row, code]
+        rows.append(row)
+        people.append(np.full(len(row), e))
+        cells.append(said)
+        answers.append(row * len(table) + e)
+        weights.append(weight)
+    distinct = _distinct([str(name) for name in table])
+    places = (np.concatenate(rows), np.concatenate(people))
+    return places, distinct, np.concatenate(cells), n_rows, np.concatenate(answers), np.concatenate(weights)
+
+
+def _counts_as(confidence: Any, n_votes: int, names: NDArray[Any] | None, name_of: Callable[[int], str]) -> Floats:
+    """How much each vote counts, by how sure it is."""
+    if names is None:
+        raise InputError("confidence", "is given, but the votes are numbers", "leave it out")
+    try:
+        sure = as_floats(np.ravel(as_array(confidence, "confidence", "give one number per vote")))
+    except (TypeError, ValueError) as error:
+        raise InputError("confidence", "does not hold real numbers", "give numbers from 0 to 1") from error
+    if len(sure) != n_votes:
+        raise InputError("confidence", f"has {len(sure)} entries, but there are {n_votes} votes", "give one per vote")
+    bad = np.flatnonzero((sure < 0) | (sure > 1))
+    if len(bad):
+        found = f"is {sure[bad[0]]:g} for the vote of {name_of(int(bad[0]))}"
+        raise InputError("confidence", found, "give numbers from 0 to 1")
+    k = len(names)
+    return np.asarray(np.where(np.isnan(sure), 1.0, np.clip((sure * k - 1.0) / max(k - 1, 1), 0.0, 1.0)))
 
 
 def _long(row: Any, who: Any, label: Any, rows: Any) -> tuple[tuple[Codes, Codes], tuple[str, ...], NDArray[Any], int]:
@@ -156,37 +237,45 @@ def _distinct(names: list[str]) -> tuple[str, ...]:
 
 
 def _coded(
-    cells: NDArray[Any], order: Sequence[Any] | None, classes: Sequence[Any] | None
+    cells: NDArray[Any], every: Sequence[Any] | None, in_order: bool, name_of: Callable[[int], str]
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Votes as codes (-1 for none) and the names of the classes; or as numbers (NaN for none) and None."""
-    every = classes if order is None else order
+    argument = "order" if in_order else "classes"
     if every is None:
         read = read_supervision(cells, len(cells), target="auto")
         if read.reads == "numbers":
             return np.array(read.row_numbers), None
         return np.array(read.codes), read.classes
-    names = class_names(list(every), "order" if order is not None else "classes")
+    names = class_names(list(every), argument)
     position = {value: k for k, value in enumerate(names.tolist())}
     if len(position) < len(names):
-        raise InputError("order" if order is not None else "classes", "names a class twice", "name every class once")
+        raise InputError(argument, "names a class twice", "name every class once")
     missing = missing_cells(cells)
     if names.dtype.kind in "iuf" and -1 not in position:
         missing |= np.fromiter((cell == -1 for cell in cells.tolist()), dtype=bool, count=len(cells))
-    odd = {repr(cell) for cell in cells[~missing].tolist() if cell not in position}
+    odd = [i for i in np.flatnonzero(~missing).tolist() if cells[i] not in position]
     if odd:
-        found = f"holds {counted(len(odd), 'class', 'classes')} not among those listed: {listed(sorted(odd), 5)}"
+        others = {repr(cells[i]) for i in odd}
+        found = f"holds {counted(len(others), 'class', 'classes')} not among those listed: {listed(sorted(others), 5)}"
+        found += f"; first that of {name_of(odd[0])}"
         raise InputError("votes", found, "list all classes, or correct these votes")
     codes = [-1 if gap else position[cell] for cell, gap in zip(cells.tolist(), missing.tolist(), strict=True)]
     return np.asarray(codes, dtype=np.int64), names
 
 
 def _once(
-    row: Codes, who: Codes, said: NDArray[Any], annotators: tuple[str, ...], names: NDArray[Any] | None
-) -> tuple[Codes, Codes, NDArray[Any]]:
+    row: Codes,
+    who: Codes,
+    said: NDArray[Any],
+    answer: Codes,
+    weight: Floats,
+    annotators: tuple[str, ...],
+    names: NDArray[Any] | None,
+) -> tuple[Codes, Codes, NDArray[Any], Floats]:
     """Votes in the order of rows and annotators, each once; raises if somebody contradicts themselves."""
-    order = np.lexsort((said, who, row))
-    row, who, said = row[order], who[order], said[order]
-    same = (row[1:] == row[:-1]) & (who[1:] == who[:-1])
+    order = np.lexsort((weight, said, who, row))
+    row, who, said, answer, weight = row[order], who[order], said[order], answer[order], weight[order]
+    same = (row[1:] == row[:-1]) & (who[1:] == who[:-1]) & (answer[1:] != answer[:-1])
     odd = np.flatnonzero(same & (said[1:] != said[:-1]))
     if len(odd):
         i = int(odd[0])
@@ -197,15 +286,18 @@ def _once(
         found = f"hold {counted(int(same.sum()), 'vote')} twice, first that of {quoted(annotators[who[:-1][same][0]])}"
         warn(InputWarning("votes", f"{found} on {name_row(int(row[:-1][same][0]))}", "each counts once"))
     first = np.append(True, ~same) if len(row) else np.zeros(0, dtype=bool)
-    return row[first], who[first], said[first]
+    return row[first], who[first], said[first], weight[first]
 
 
-def _by_row(row: Codes, n_rows: int, said: NDArray[Any], who: Codes) -> tuple[NDArray[Any], Codes]:
-    """Votes and annotators with one line per row, as wide as the row with most votes."""
+def _by_row(
+    row: Codes, n_rows: int, said: NDArray[Any], who: Codes, weight: Floats
+) -> tuple[NDArray[Any], Codes, Floats]:
+    """Votes, annotators and weights with one line per row, as wide as the row with most votes."""
     counts = np.bincount(row, minlength=n_rows)
     place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
     width = int(counts.max(initial=0))
     table = np.full((n_rows, width), np.nan if said.dtype.kind == "f" else -1, dtype=said.dtype)
     people = np.full((n_rows, width), -1, dtype=np.int64)
-    table[row, place], people[row, place] = said, who
-    return table, people
+    weights = np.ones((n_rows, width))
+    table[row, place], people[row, place], weights[row, place] = said, who, weight
+    return table, people, weights

@@ -143,9 +143,9 @@ def tolerate(run: Run) -> Any:
 def look_for_fingerprints(run: Run) -> Any:
     """Features related to how the rows were labelled: if annotators are named, or if the table of a report is small."""
     call, table = run.call, run.question.table
-    problem = run.problem.with_supervision(run.problem.supervision.certain())
     if isinstance(run.audit, VoteAudit):
-        return _marks_of_voters(run)
+        return None  # the audit of votes says on which rows annotators err
+    problem = run.problem.with_supervision(run.problem.supervision.certain())
     cheap = call.is_in_depth and problem.n_rows * problem.n_features <= _FINGERPRINT_CELLS
     settings = {"alpha": 0.05, "random_state": call.seed, "n_jobs": call.jobs}
     with step("who labelled the rows"), notes_from_warnings(run.notes):
@@ -156,20 +156,6 @@ def look_for_fingerprints(run: Run) -> Any:
             return None
         who = fingerprints.read_annotators(table[call.annotator], problem.n_rows) if call.annotator else None
         return fingerprints.row_fingerprints(problem, who, **settings)
-
-
-def _marks_of_voters(run: Run) -> Any:
-    """On which rows annotators err, if they gave classes; for a small table."""
-    call, audit, problem = run.call, run.audit, run.problem
-    if audit.classes is None or len(audit.classes) < 2 or problem.n_rows * problem.n_features > _FINGERPRINT_CELLS:
-        return None
-    said = np.full((problem.n_rows, len(audit.annotators)), -1, dtype=np.int64)
-    codes = {name: code for code, name in enumerate(audit.classes.tolist())}
-    said[audit.row, audit.who] = [codes[one] for one in audit.said.tolist()]
-    alone = problem.with_supervision(problem.supervision.simpler())
-    settings = {"alpha": 0.05, "random_state": call.seed, "n_jobs": call.jobs}
-    with step("on which rows annotators err"), notes_from_warnings(run.notes):
-        return fingerprints.vote_fingerprints(alone, said, list(audit.annotators), **settings)
 
 
 def who_labelled(run: Run) -> list[str]:

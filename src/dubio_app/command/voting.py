@@ -11,7 +11,6 @@ from dubio.doubt.votes import VoteAudit, audit_votes
 from dubio.errors import how_rows_count
 from dubio.problem import read_problem
 from dubio.table.matrix import check_squares
-from dubio.trust.fingerprints import Fingerprints
 from dubio.words import note, paragraph, sentence
 from dubio_app.command import output, trust, wording
 from dubio_app.command.options import Call
@@ -84,7 +83,7 @@ def _print(run: Run, alerts: tuple[Any, ...]) -> None:
         run.notes.append(how_rows_count(1))
     if not output.print_answer(call, rows, lambda: _content(run, alerts, rows)):
         output.print_paragraph(paragraph(audit.notes()))
-        _print_annotators(audit, run.fingerprints)
+        _print_annotators(audit)
         _print_votes(run, rows)
         _print_whom_to_ask(run, rows)
         output.print_paragraph(how_rows_count(1))
@@ -94,7 +93,6 @@ def _print(run: Run, alerts: tuple[Any, ...]) -> None:
 def _content(run: Run, alerts: tuple[Any, ...], rows: Rows) -> dict[str, Any]:
     """The answer for JSON."""
     audit = run.audit
-    marks = run.fingerprints
     return {
         "table": run.call.table,
         "target": run.question.asked_as_data,
@@ -103,29 +101,23 @@ def _content(run: Run, alerts: tuple[Any, ...], rows: Rows) -> dict[str, Any]:
         "annotators": records(audit.annotators_frame().reset_index()),
         "sentences": [sentence(one) for one in audit.on_annotators()],
         "votes": records(_votes(run)),
-        "fingerprints": [] if marks is None else _marks(marks),
+        "errors_by_column": records(audit.errors_frame()),
         "alerts": wording.alert_records(alerts, audit=True),
         "notes": run.notes,
         "rows": rows,
     }
 
 
-def _marks(found: Fingerprints) -> list[str]:
-    """On which rows annotators err, in sentences."""
-    return [found.in_words(int(j)) for j in np.flatnonzero(found.marked)]
-
-
-def _print_annotators(audit: VoteAudit, marks: Fingerprints | None) -> None:
+def _print_annotators(audit: VoteAudit) -> None:
     frame = audit.annotators_frame().reset_index()
     classes = audit.classes is not None
     shown = percent if classes else (lambda value: f"{value:.3g}")
     columns = [("annotator", "left"), ("votes", "right"), ("right" if classes else "spread", "right")]
     columns += [("from", "right"), ("to", "right"), *([] if classes else [("bias", "right")])]
     rows = [[row[0], row[1], *(shown(value) for value in row[2:])] for row in frame.itertuples(index=False)]
-    said = [sentence(one) for one in (*audit.on_annotators(), *([] if marks is None else _marks(marks)))]
     output.print_table("Annotators, the best first, with intervals of 95 %", columns, rows)
-    for one in said:
-        output.print_paragraph(one)
+    for one in audit.on_annotators():
+        output.print_paragraph(sentence(one))
 
 
 def _votes(run: Run) -> Any:
