@@ -66,8 +66,8 @@ def test_columns_that_say_the_same_are_one_family(table):
     X, y = table
     found = families(X, y)
     assert found.number.tolist() == [1, 2, 3, 1, 2]
-    assert found.copies_last(np.arange(5)).tolist() == [0, 1, 2, 3, 4]
-    assert found.copies_last(np.array([3, 4, 0, 1, 2])).tolist() == [3, 4, 2, 0, 1]
+    assert found.repeats(np.arange(5)).tolist() == [False, False, False, True, True]
+    assert found.repeats(np.array([3, 4, 0, 1, 2])).tolist() == [False, False, True, True, False]
     with_groups = read_problem(np.repeat(X, 2, axis=0), np.repeat(y, 2), groups=np.repeat(np.arange(300), 2))
     every = np.ones(5, dtype=bool)
     assert families_of(with_groups, np.arange(1, 6) * 1e-6, every, every, 0.05).number.tolist() == [1, 2, 3, 1, 2]
@@ -145,16 +145,15 @@ def test_a_bound_on_the_false_features_of_this_table():
     assert most_by_chance(problem, np.where(relevant, 1e-9, 0.5), relevant) == 0
 
 
-def test_a_list_suffices_if_the_best_model_does_as_well_with_it():
+def test_a_list_suffices_if_all_kinds_of_models_do_as_well_with_it():
     noise = np.random.default_rng(0).normal(0, 0.01, size=80)
 
     def needing(count):
         return lambda features: 1.0 / min(len(features), count) + noise
 
     assert sufficient_size(np.arange(9), 6, needing(2)).size == 2
-    found = sufficient_size(np.arange(9), 6, needing(2), needing(4), lambda features: 2.0 + noise)
+    found = sufficient_size(np.arange(9), 6, needing(2), needing(4), needing(3))
     assert found.size == 4 and len(found.losses) == 6
-    assert sufficient_size(np.arange(9), 6, needing(2), needing(4), needing(3)).size == 4
     assert sufficient_size(np.arange(9), 9, needing(2), needing(9)).size == 9
 
 
@@ -184,7 +183,7 @@ def test_a_spectrum_has_regions_and_near_copies_are_not_needed(spectra):
     assert ranking.n_sufficient == 2 and [len(members) for members in ranking.families[:2]] == [6, 6]
     assert {"1,100 to 1,150 nm", "1,400 to 1,450 nm"} <= set(ranking.extras["region"])
     assert "1,400 to 1,450 nm" in ranking.headline()
-    assert len(ranking.losses) == min(40, ranking.n_relevant)
+    assert len(ranking.losses) < 6
     first = [int(members[0]) for members in ranking.families]
     assert {"adds"} == set(ranking.extras["beyond"][first[:2]])
     texts = " ".join(map(str, how_sure(ranking, 0.05)))

@@ -238,8 +238,8 @@ SENTENCES: dict[str, str] = {
     "at the line": "at the line, where other random draws might decide otherwise: {names}",
     "kept": "kept {kept} of {total}: {reason}",
     "sufficient": "of these, {n} {n:predicts|predict} the target as well as all of them: {names}",
-    "sufficient judged": "of these, {n} {n:predicts|predict} the target as well as all of them (the best of nearest "
-    "neighbours, a linear model and trees): {names}",
+    "sufficient judged": "of these, {n} {n:predicts|predict} the target as well as all of them (by nearest neighbours, "
+    "a linear model and trees): {names}",
     "nothing kept": "nothing is kept; {feature} is handed on so that pipelines run",
     "moved down": "features that resemble better ones were moved down (redundancy weight {weight:g})",
     "left out": "{ranked} of {total} columns were ranked; left out: {columns}",
@@ -511,9 +511,9 @@ SENTENCES: dict[str, str] = {
     "related mark": "{count} related",
     "kept mark": "{count} kept",
     "path": "The search looked at sets of features: beyond the mark, a larger set is not measurably better.",
-    "path of the ranking": "The curve is the loss of nearest neighbours with the first features of the ranking. From "
-    "the mark on, a longer list is not measurably better, for them or for the best of nearest neighbours, a linear "
-    "model and trees.",
+    "path of the ranking": "The curve is the loss of nearest neighbours with the first features of the ranking, "
+    "without near copies. From the mark on, nearest neighbours, a linear model and trees predict as well as with all "
+    "related features.",
     "enough": "{count} are enough",
     "one enough": "1 is enough",
     "beyond": "Each column has two dots: its p-value with the given columns (dark if it is then related to {asked}) "

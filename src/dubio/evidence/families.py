@@ -95,16 +95,14 @@ class Families:
             found["region"] = np.array([self.regions.get(int(one), "") for one in self.number], dtype=object)
         return found
 
-    def copies_last(self, order: Codes) -> Codes:
-        """An order of features in which near copies of an earlier one come after all others."""
-        first: list[int] = []
-        repeats = np.zeros(len(self.number), dtype=bool)
+    def repeats(self, order: Codes) -> NDArray[np.bool_]:
+        """Which features of an order are near copies of an earlier one that is none itself."""
+        is_copy = np.zeros(len(self.number), dtype=bool)
         for feature in order.tolist():
-            if not repeats[feature]:
-                first.append(feature)
-                repeats[self.copies.indices[self.copies.indptr[feature] : self.copies.indptr[feature + 1]]] = True
-        is_first = np.isin(order, first)
-        return np.concatenate([order[is_first], order[~is_first]])
+            if not is_copy[feature]:
+                is_copy[self.copies.indices[self.copies.indptr[feature] : self.copies.indptr[feature + 1]]] = True
+                is_copy[feature] = False
+        return is_copy[order]
 
 
 def families_of(

@@ -231,7 +231,8 @@ class Selector(SelectorMixin, BaseEstimator):
                 from dubio.evidence.relevance import sufficient_size
 
                 judges = [lambda some, one=one: one(np.concatenate([given, some])) for one in losses]
-                n_sufficient, curve = sufficient_size(judged, n_relevant, *judges)
+                n_distinct = n_relevant - int(relevance.repeats(judged[:n_relevant]).sum()) * copies_last
+                n_sufficient, curve = sufficient_size(judged, n_distinct, *judges)
             if self.n_features_to_select == "sufficient":
                 count = n_sufficient
                 reason = say("enough of them", reason=reason, n=count) if n_relevant else reason
