@@ -66,9 +66,9 @@ def test_interval_of_the_index_covers_the_truth():
     assert covered >= 0.90  # 95 % asked for, three standard errors less
 
 
-def _simulated(rng, truth, tested):
+def _simulated(rng, truth, decides):
     """A table with these true statistics: its resamples, and the agreement and the shares of fresh samples."""
-    line, share, n_features = 3.0, 0.632, len(truth)
+    line, share, n_features, tested = 3.0, 0.632, len(truth), decides == "tests"
 
     def keep(values):
         if tested:
@@ -80,17 +80,18 @@ def _simulated(rng, truth, tested):
     values = np.sqrt(share) * whole + np.sqrt(1 - share) * rng.normal(size=(40, n_features))
     selected = keep(values)
     rankings = np.argsort(np.argsort(-values, axis=1), axis=1) + 1
-    found = forecast_of(selected, rankings, share, np.abs(values) if tested else None)
+    facts = {"statistics": np.abs(values)} if tested else {"scores": values} if decides == "scores" else {}
+    found = forecast_of(selected, rankings, share, **facts)
     return found, nogueira_index(selected).value, nogueira_index(fresh).value, selected.mean(axis=0), fresh.mean(axis=0)
 
 
-@pytest.mark.parametrize("tested", [True, False])
-def test_the_forecast_holds_what_fresh_samples_do_and_resamples_do_not(tested):
+@pytest.mark.parametrize("decides", ["tests", "scores", "ranks"])
+def test_the_forecast_holds_what_fresh_samples_do_and_resamples_do_not(decides):
     rng = np.random.default_rng(36)
     truth = np.concatenate([np.linspace(1.5, 5.5, 12), np.zeros(12)])
     inside, apart, resampled, shares, often = [], [], [], [], []
     for _ in range(60):
-        found, among, fresh, kept, will = _simulated(rng, truth, tested)
+        found, among, fresh, kept, will = _simulated(rng, truth, decides)
         inside.append(found.low <= fresh <= found.high)
         apart.append(found.agreement - fresh)
         resampled.append(among - fresh)
@@ -99,8 +100,21 @@ def test_the_forecast_holds_what_fresh_samples_do_and_resamples_do_not(tested):
     assert np.mean(inside) >= 0.85
     assert abs(np.mean(apart)) < 0.06
     assert np.mean(resampled) > np.mean(apart) + 0.025, "resamples agree more than fresh samples do"
-    if tested:  # resamples have fewer rows: true features fall below the line
+    if decides == "tests":  # resamples have fewer rows: true features fall below the line
         assert abs(np.mean(shares)) < 0.04 < -np.mean(often)
+
+
+def test_scores_that_lead_clearly_are_forecast_to_stay():
+    """Two features with scores far above all others, in the same order in every resample; ranks alone cannot tell."""
+    rng = np.random.default_rng(0)
+    scores = np.array([9.0, 8.0, 1.0, 1.0, 1.0, 1.0]) + 0.3 * rng.normal(size=(30, 6))
+    selected = np.arange(6) < np.full((30, 1), 2)
+    ranks = np.argsort(np.argsort(-scores, axis=1), axis=1) + 1
+    assert forecast_of(selected, ranks, 0.632, scores=scores).agreement > 0.99
+    assert forecast_of(selected, ranks, 0.632).agreement < 0.9
+    # scores that do not decide what is kept play no part
+    swapped = forecast_of(selected, ranks, 0.632, scores=-scores)
+    assert swapped.agreement == forecast_of(selected, ranks, 0.632).agreement
 
 
 @pytest.mark.filterwarnings("ignore:X has no feature")

@@ -12,9 +12,9 @@ Floats = NDArray[np.float64]
 
 #: Statistics beyond this many standard errors count alike, and the least standard deviation of one over the draws.
 _FARTHEST, _LEAST = 30.0, 0.5
-#: Shares of the forecasts below and above the interval, and how far it reaches beyond them: for features that are kept
-#: by tests, and by their rank. On five tables with 300 rows, nine of ten fresh agreements lay inside.
-_TAIL, _BEYOND_TESTS, _BEYOND_RANKS = 0.1, 0.03, 0.15
+#: Shares of the forecasts below and above the interval, and how far it reaches beyond them, by what decides which
+#: features are kept. On five tables with 300 rows, nine of ten fresh agreements lay inside.
+_INTERVALS = {"tests": (0.1, 0.03), "scores": (0.05, 0.03), "ranks": (0.1, 0.15)}
 #: Rounds in which the share of unrelated features is fitted, and the least variance of the statistics of related ones.
 _ROUNDS, _LEAST_VARIANCE = 100, 3.0
 
@@ -32,16 +32,20 @@ class Forecast(NamedTuple):
 
 
 def forecast_of(
-    selected: NDArray[np.bool_], rankings: NDArray[np.int64], share: float | None, statistics: Floats | None = None
+    selected: NDArray[np.bool_],
+    rankings: NDArray[np.int64],
+    share: float | None,
+    statistics: Floats | None = None,
+    scores: Floats | None = None,
 ) -> Forecast:
     r"""What fresh samples of the same size will keep, from what resamples keep.
 
     A feature is kept if its statistic exceeds a line: the statistic of its test (``statistics``, as normal quantiles),
-    or else the number of features kept less its rank. Resamples of one table share rows: they agree more than fresh
-    samples do, and those with fewer rows keep fewer features. Both can be reckoned back. In the whole table the
-    statistic is :math:`\hat t`, in standard errors; in a subsample of a share :math:`s` of the rows it is normal around
-    :math:`\sqrt s\, \hat t` with the variance :math:`1 - s`. So its mean over the draws tells :math:`\hat t`. What a
-    fresh sample draws around is not :math:`\hat t` but the truth :math:`t`, which differs from :math:`\hat t` as the
+    its score, or else the number of features kept less its rank. Resamples of one table share rows: they agree more
+    than fresh samples do, and those with fewer rows keep fewer features. Both can be reckoned back. In the whole table
+    the statistic is :math:`\hat t`, in standard errors; in a subsample of a share :math:`s` of the rows it is normal
+    around :math:`\sqrt s\, \hat t` with the variance :math:`1 - s`. So its mean over the draws tells :math:`\hat t`. What
+    a fresh sample draws around is not :math:`\hat t` but the truth :math:`t`, which differs from :math:`\hat t` as the
     draws differ from their mean: each draw, made larger by :math:`1 / \sqrt{1 - s}`, stands for one truth that may be,
     with all features that move together. Given a truth, a fresh sample keeps feature :math:`f` with the probability
     :math:`p_f = \Phi(t_f - c)`, and the agreement is
@@ -60,6 +64,8 @@ def forecast_of(
         Share of the rows in each draw; None if rows are drawn with replacement.
     statistics : array (n_draws, n_features), optional
         How far each feature is from "not related", in standard errors, if tests decide what is kept.
+    scores : array (n_draws, n_features), optional
+        Scores, of which high ones are good, if the best are kept.
 
     Examples
     --------
@@ -70,14 +76,17 @@ def forecast_of(
     >>> found.frequency.round(1)
     array([1. , 1. , 0.5, 0.5, 0. , 0. ])
     """
-    if statistics is None:
-        margins, beyond = selected.sum(axis=1)[:, None] + 0.5 - rankings, _BEYOND_RANKS
-    else:
-        statistics, beyond = np.minimum(statistics, _FARTHEST), _BEYOND_TESTS
+    by_score, least = None if scores is None else _above_the_line(selected, scores), _LEAST
+    if statistics is not None:
+        decides, statistics = "tests", np.minimum(statistics, _FARTHEST)
         lines = np.array([_line(kept, one) for kept, one in zip(selected, statistics, strict=True)])
         margins, line = statistics - lines[:, None], float(np.median(lines))
+    elif by_score is not None:
+        decides, margins, least = "scores", by_score, float(np.abs(by_score).max()) * 1e-9
+    else:
+        decides, margins = "ranks", selected.sum(axis=1)[:, None] + 0.5 - rankings
     left, size = (1.0, 1.0) if share is None else (1.0 - share, share)
-    mean, spread = margins.mean(axis=0), np.maximum(margins.std(axis=0, ddof=1), _LEAST)
+    mean, spread = margins.mean(axis=0), np.maximum(margins.std(axis=0, ddof=1), least)
     if statistics is None:
         distance = mean / spread * np.sqrt(left / size)
         kept_if = np.ones(len(mean))
@@ -88,8 +97,18 @@ def forecast_of(
     kept = kept_if * norm.cdf(distance + (margins - mean) / spread)
     fill = kept.mean(axis=1)
     agreement = 1.0 - (kept * (1.0 - kept)).mean(axis=1) / np.maximum(fill * (1.0 - fill), 1e-9)
-    low, middle, high = np.clip(np.quantile(agreement, [_TAIL, 0.5, 1 - _TAIL]), 0.0, 1.0)
+    tail, beyond = _INTERVALS[decides]
+    low, middle, high = np.clip(np.quantile(agreement, [tail, 0.5, 1 - tail]), 0.0, 1.0)
     return Forecast(float(middle), float(max(0.0, low - beyond)), float(min(1.0, high + beyond)), kept.mean(axis=0))
+
+
+def _above_the_line(selected: NDArray[np.bool_], scores: Floats) -> Floats | None:
+    """How far each score is above the line between those kept and those dropped; None if scores do not decide this."""
+    if not np.isfinite(scores).all() or selected.all(axis=1).any() or not selected.any(axis=1).all():
+        return None
+    least = np.where(selected, scores, np.inf).min(axis=1, keepdims=True)
+    most = np.where(selected, -np.inf, scores).max(axis=1, keepdims=True)
+    return scores - (least + most) / 2 if (least > most).all() else None
 
 
 def _line(kept: NDArray[np.bool_], statistics: Floats) -> float:

@@ -30,6 +30,7 @@ from dubio.trust.forecast import Forecast, forecast_of
 from dubio.words import Note, note, paragraph, say, sentence
 
 Rows = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Resample = Literal["auto", "bootstrap", "subsample", "labels", "pairs"]
 #: Share of the rows in a subsample: the same as the share of distinct rows in a bootstrap sample.
 _SHARE = 0.632
@@ -265,16 +266,15 @@ def _stability(
             fitted.append(one)
             advance("resamples", len(fitted), n_draws)
     rankings, selected = (np.array([one[part] for one in fitted]) for part in (0, 1))
-    of_tests = [one[2] for one in fitted if one[2] is not None]
-    statistics = np.array(of_tests) if len(of_tests) == n_draws else None
+    statistics, scores = (_of_all([one[part] for one in fitted]) for part in (2, 3))
     tail = (1 - confidence) / 2
     low, median, high = np.quantile(rankings, [tail, 0.5, 1 - tail], axis=0)
     among = selected[:, judged]
     index = nogueira_index(among, confidence=confidence) if selected.any() else None
     frequency, forecast = selected.mean(axis=0), None
     if selected.any() and kind in _SHARES:
-        of_judged = None if statistics is None else statistics[:, judged]
-        found = forecast_of(among, rankings[:, judged], _SHARES[kind], of_judged)
+        of_judged = [None if one is None else one[:, judged] for one in (statistics, scores)]
+        found = forecast_of(among, rankings[:, judged], _SHARES[kind], *of_judged)
         fresh = np.array(frequency)
         fresh[judged] = found.frequency
         forecast = found._replace(frequency=fresh)
@@ -348,8 +348,9 @@ def _fit_draw(
     groups: Rows | None,
     kind: str,
     seed: np.random.SeedSequence,
-) -> tuple[Rows, NDArray[np.bool_], NDArray[np.float64] | None]:
-    """The ranking of a selector fitted to one draw, what it keeps, and the statistics of the tests that decide so."""
+) -> tuple[Rows, NDArray[np.bool_], Floats | None, Floats | None]:
+    """The ranking of a selector fitted to one draw, what it keeps, the statistics of the tests that decide so, and its
+    scores, of which high ones are good."""
     rng, rows = np.random.default_rng(seed), None
     if kind == "labels":
         supervision = supervision.drawn(rng)
@@ -367,12 +368,21 @@ def _fit_draw(
         if ranking.n_relevant == support.sum() and "pvalue" in ranking.extras and ranking.about_truth is None:
             # tests of the given labels alone decide what is kept
             statistics = norm.isf(np.maximum(ranking.extras["pvalue"], 1e-300) / 2)
+    scores = getattr(fitted, "scores_", None)
+    if scores is not None:
+        scores = np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf)
     if getattr(fitted, "ranking_", None) is not None:
-        return np.asarray(fitted.ranking_), support, statistics
-    if getattr(fitted, "scores_", None) is None:
-        return np.where(support, 1, 2), support, statistics
-    scores = np.nan_to_num(np.asarray(fitted.scores_, dtype=np.float64), nan=-np.inf)
-    return rank_scores(scores, lower_is_better=False), support, statistics
+        ranks = np.asarray(fitted.ranking_)
+        if scores is not None and scores[ranks.argmin()] < scores[ranks.argmax()]:  # low ones are good
+            scores = -scores
+        return ranks, support, statistics, scores
+    ranks = np.where(support, 1, 2) if scores is None else rank_scores(scores, lower_is_better=False)
+    return ranks, support, statistics, scores
+
+
+def _of_all(values: list[Floats | None]) -> Floats | None:
+    """The values of all draws; None if one has none."""
+    return None if any(one is None for one in values) else np.array(values)
 
 
 def _fit_problem(selector: Any, problem: Problem, kind: str, rows: Rows | None, supervision: Supervision) -> Any:
