@@ -117,6 +117,14 @@ def test_scores_that_lead_clearly_are_forecast_to_stay():
     assert swapped.agreement == forecast_of(selected, ranks, 0.632).agreement
 
 
+def test_samples_that_may_keep_all_features_may_agree():
+    rng = np.random.default_rng(0)
+    statistics = np.abs(6.0 + rng.normal(size=(20, 8)))
+    selected = statistics > 4.0
+    selected[0, 0] = False  # one resample drops one feature: as an index, this is no agreement at all
+    assert forecast_of(selected, np.tile(np.arange(8) + 1, (20, 1)), 0.632, statistics).high == 1.0
+
+
 @pytest.mark.filterwarnings("ignore:X has no feature")
 def test_nothing_kept_is_said_and_never_called_stable():
     rng = np.random.default_rng(0)

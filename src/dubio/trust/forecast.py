@@ -44,10 +44,10 @@ def forecast_of(
     its score, or else the number of features kept less its rank. Resamples of one table share rows: they agree more
     than fresh samples do, and those with fewer rows keep fewer features. Both can be reckoned back. In the whole table
     the statistic is :math:`\hat t`, in standard errors; in a subsample of a share :math:`s` of the rows it is normal
-    around :math:`\sqrt s\, \hat t` with the variance :math:`1 - s`. So its mean over the draws tells :math:`\hat t`. What
-    a fresh sample draws around is not :math:`\hat t` but the truth :math:`t`, which differs from :math:`\hat t` as the
-    draws differ from their mean: each draw, made larger by :math:`1 / \sqrt{1 - s}`, stands for one truth that may be,
-    with all features that move together. Given a truth, a fresh sample keeps feature :math:`f` with the probability
+    around :math:`\sqrt s\, \hat t` with the variance :math:`1 - s`. So its mean over the draws tells :math:`\hat t`.
+    What a fresh sample draws around is not :math:`\hat t` but the truth :math:`t`, which differs from :math:`\hat t` as
+    the draws differ from their mean: each draw, made larger by :math:`1 / \sqrt{1 - s}`, stands for one truth that may
+    be, with all features that move together. Given a truth, a fresh sample keeps feature :math:`f` with the probability
     :math:`p_f = \Phi(t_f - c)`, and the agreement is
 
     .. math:: 1 - \frac{\overline{p_f (1 - p_f)}}{\bar p\,(1 - \bar p)}.
@@ -99,6 +99,8 @@ def forecast_of(
     agreement = 1.0 - (kept * (1.0 - kept)).mean(axis=1) / np.maximum(fill * (1.0 - fill), 1e-9)
     tail, beyond = _INTERVALS[decides]
     low, middle, high = np.clip(np.quantile(agreement, [tail, 0.5, 1 - tail]), 0.0, 1.0)
+    if (1.0 - kept).sum(axis=1).mean() < 1.0:  # fresh samples may keep all features: then they agree
+        high = 1.0
     return Forecast(float(middle), float(max(0.0, low - beyond)), float(min(1.0, high + beyond)), kept.mean(axis=0))
 
 

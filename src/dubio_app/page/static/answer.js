@@ -186,8 +186,8 @@ function inWords(i) {
     said.push(`Effect: in ${of("effect")} % of the pairs of rows (${of("effect_low")} to ${of("effect_high")} %), the higher value goes with ${where}. 50 % is no effect.`);
   }
   if (typeof of("difference") === "number") said.push(`Difference: ${of("difference")} in its own unit.`);
-  if (typeof of("tolerance") === "number") said.push(`Wrong labels: it is still kept if ${of("tolerance")} % of the labels are wrong at random.`);
-  if (typeof of("kept in") === "number") said.push(`Other rows: it is kept in ${of("kept in")} % of the resamples${typeof of("fresh") === "number" ? `, and probably in ${of("fresh")} % of fresh samples` : ""}.`);
+  if (typeof of("tolerance") === "number") said.push(`Wrong labels: with up to ${of("tolerance")} % of the labels wrong at random, it is kept in 95 % of the draws.`);
+  if (typeof of("kept in") === "number") said.push(`Other rows: it is kept in ${of("kept in")} % of the resamples${typeof of("fresh") === "number" ? `; forecast for fresh samples: ${of("fresh")} %` : ""}.`);
   return said;
 }
 

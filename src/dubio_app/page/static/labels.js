@@ -65,7 +65,7 @@ export function fill() {
   $("#again").hidden = !app.state.table;
 }
 
-// ---- labels that look wrong --------------------------------------------------------------------------------------
+// ---- labels with which models disagree --------------------------------------------------------------------------------------
 
 const said = (entry) => !entry ? "" : entry.decision === "right" ? "right" : entry.decision === "unsure" ? "cannot tell" : entry.label;
 
