@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 from dubio_app.command.run import run
 from dubio_app.page.project import Project
 from tests.browser import View
+from tests.corrections_case import write_case
 
 pytest.importorskip("starlette", reason="the page needs starlette: pip install 'dubio[app]'")
 pytestmark = pytest.mark.thorough
@@ -89,7 +91,9 @@ def find(view: View) -> None:
 
 def differences(one: Any, other: Any, where: str = "") -> list[str]:
     """Where two answers differ: words must be the same, numbers the same but for the last digits."""
-    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+    if isinstance(one, dict) and isinstance(other, dict):
+        if one.keys() ^ other.keys():
+            return [f"{where}: only one has {sorted(one.keys() ^ other.keys())}"]
         return [each for key in one for each in differences(one[key], other[key], f"{where}.{key}")]
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         return [
@@ -353,7 +357,62 @@ def test_a_page_that_dies_loses_nothing(chromium, served, tmp_path):
         assert Project(served.folder).state["options"]["alpha"] == f"0.0{turn + 1}"
 
 
-# ---- hostile tables ------------------------------------------------------------------------------------------------
+# ---- the pictures of the guide
+
+
+def test_the_walk_of_the_guide(chromium, tmp_path):
+    """Pictures of each step, and all of them in one that moves; DUBIO_PICTURES names the folder that keeps them."""
+    image = pytest.importorskip("PIL.Image", reason="the pictures need Pillow")
+    place = Path(os.environ.get("DUBIO_PICTURES", tmp_path))
+    table, server, frames = write_case(tmp_path), Served(tmp_path), []
+    view = chromium.view(width=980, height=760)
+
+    def frame(name: str = "") -> None:
+        view.page.evaluate("document.activeElement.blur()")
+        view.page.wait_for_timeout(250)
+        shot = image.open(io.BytesIO(view.page.screenshot())).convert("RGB").quantize(48)
+        frames.append(shot)
+        if name:
+            shot.save(place / name, optimize=True)
+
+    try:
+        view.page.goto(server.address)
+        view.page.wait_for_selector("body[data-ready]")
+        frame()
+        choose_table(view, server, table)
+        step(view, "table")
+        frame("open-table.png")
+        step(view, "question")
+        pick(view, "Column with the class", "diagnosis")
+        pick(view, "Columns that name a row", "patient")
+        view.page.wait_for_selector("#before:not([hidden])")
+        frame("open-question.png")
+        find(view)
+        view.page.locator("#picture svg").first.wait_for(timeout=_LONG)
+        frame("open-answer.png")
+        step(view, "labels")
+        view.page.click("#correct-choices button:nth-child(2)")
+        view.page.locator("#correct-progress").filter(has_text="1 of").wait_for()
+        frame()
+        step(view, "take")
+        frame()
+    finally:
+        server.end()
+    small = [one.convert("RGB").resize((735, 570), image.Resampling.LANCZOS) for one in frames]
+    beside = image.new("RGB", (735 * len(small), 570))
+    for i, one in enumerate(small):
+        beside.paste(one, (735 * i, 0))
+    colours = beside.quantize(40)  # the same for all, so that what stays the same costs nothing
+    small = [one.quantize(palette=colours, dither=image.Dither.NONE) for one in small]
+    small[0].save(place / "open-walk.png", save_all=True, append_images=small[1:], duration=2500, loop=0, optimize=True)
+    with image.open(place / "open-walk.png") as walk:
+        assert walk.n_frames == len(frames) == 6
+    assert all(
+        (place / f"open-{name}.png").stat().st_size < 400_000 for name in ("table", "question", "answer", "walk")
+    )
+
+
+# ---- hostile tables
 
 #: Names and cells that would run, break out or go astray somewhere if they were taken for anything but text.
 HOSTILE = [

@@ -211,6 +211,7 @@ def _content(run: Run, findings: Any, people: dict[str, Any], decided: str) -> d
     return {
         **_headline(run),
         "sure": [sentence(one) for one in how_sure(ranking, findings.alpha, findings.stability)],
+        "of": run.call.table,
         "decided": decided,
         "table": _feature_table(findings),
         "line": {**line, **curves},

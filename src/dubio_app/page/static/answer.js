@@ -32,13 +32,16 @@ export function start(shared) {
 
 async function run() {
   app.show("answer");
+  clearTimeout(following);
+  answer = null;
+  seen = "";
+  chosen = null;
+  $("#found").hidden = true;
+  $("#failed").hidden = true;
+  $("#first").replaceChildren();
+  $("#spoken").textContent = "The work has begun.";
   await app.attempt(async () => {
     await ask("/api/start/answer", { method: "POST" });
-    answer = null;
-    seen = "";
-    chosen = null;
-    $("#found").hidden = true;
-    $("#first").replaceChildren();
     await follow();
   });
 }
@@ -67,6 +70,7 @@ export async function follow() {
 
 async function load() {
   try { answer = await ask("/api/answer"); } catch (error) { if (!(error instanceof Refused && error.status === 404)) app.complain(error); answer = null; fill(); return; }
+  if (answer.of !== app.state.table) { answer = null; fill(); return; } // of an earlier table
   columns = Object.fromEntries(answer.table.columns.map((one) => [one.key || one.label, one]));
   first(answer);
   draw();
@@ -75,6 +79,7 @@ async function load() {
 }
 
 export function fill() {
+  if (answer && answer.of !== app.state.table) { answer = null; $("#found").hidden = true; $("#first").replaceChildren(); app.answered(null); }
   const old = answer && answer.decided !== app.state.decided;
   $("#old").hidden = !old || !$("#work").hidden;
   $("#no-answer").hidden = Boolean(answer) || !$("#work").hidden || !$("#failed").hidden;

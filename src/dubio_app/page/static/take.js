@@ -41,7 +41,7 @@ export function fill(answer) {
   const ready = Object.entries(FILES).filter(([name]) => state.take.includes(name));
   $("#files").replaceChildren(...ready.map(([name, [title, help]]) => element("li", "", {}, element("a", title, { href: `/take/${name}`, download: true }), element("span", ` ${help}`, { class: "help" }))));
   $("#no-files").hidden = ready.length > 0;
-  $("#old-files").hidden = !answer || answer.decided === state.decided || !ready.length;
+  $("#old-files").hidden = !ready.length || !state.table || (answer !== null && answer.decided === state.decided);
   $("#next").hidden = !state.take.includes("selection");
   $("#next-take").hidden = $("#next-take").hidden && !state.take.includes("next");
   $("#command").textContent = state.command ? `cd ${/^[\w/.-]+$/.test(state.folder) ? state.folder : `'${state.folder}'`}\n${state.command}` : "";
