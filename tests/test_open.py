@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import threading
 import time
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -261,9 +265,10 @@ def test_deleting_leaves_what_is_not_of_dubio(tmp_path):
 # ---- the answer ------------------------------------------------------------------------------------------------------
 
 
-def start(client, job: str, seconds: float = 240) -> dict:
+def start(client: Any, job: str, seconds: float = 240) -> dict:
     """Begin a piece of work and wait for its end; return what the server says about it, with all of its parts."""
-    assert client.post(f"/api/start/{job}", headers=OWN).status_code == 200
+    own = {"origin": str(client.base_url).rstrip("/")}
+    assert client.post(f"/api/start/{job}", headers=own).status_code == 200
     deadline = time.monotonic() + seconds
     parts = "first,columns,target,alerts,answer"
     while (work := client.get(f"/api/work/{job}?parts={parts}").json())["status"] == "running":
@@ -473,16 +478,161 @@ def test_a_server_that_is_killed_loses_no_decision(tmp_path, kills):
     assert Project(tmp_path / "p").state["options"]["seed"] == str(sent)
 
 
-# ---- in a browser ----------------------------------------------------------------------------------------------------
+# ---- the server itself, under attack ---------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    """The address of a server in a process of its own."""
-    folder = tmp_path_factory.mktemp("served")
-    words = [sys.executable, "-m", "dubio", "open", "--no-browser", "--project", str(folder / "p")]
-    server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-    assert server.stdout is not None
-    yield server.stdout.readline().split()[-1]
-    server.terminate()
-    server.wait()
+class Served:
+    """A server in a process of its own."""
+
+    def __init__(self, folder: Path, *changes: str) -> None:
+        self.folder = folder / "p"
+        code = "\n".join(
+            [
+                "import dubio_app.page.server as server, dubio_app.page.work as work",
+                *changes,
+                "from dubio_app.command.run import run",
+                f"run(['open', '--no-browser', '--project', {str(self.folder)!r}])",
+            ]
+        )
+        self.process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().decode().split()[-1]
+        self.home = self.address.split("?")[0].rstrip("/")
+        self.client = httpx.Client(base_url=self.home, headers={"origin": self.home}, timeout=60)
+        self.client.get(self.address, follow_redirects=True)
+
+    def end(self) -> tuple[str, str]:
+        """End the server; return what it has printed since it began."""
+        self.client.close()
+        self.process.terminate()
+        out, errors = self.process.communicate(timeout=20)
+        return out.decode(), errors.decode()
+
+
+@pytest.fixture
+def served(tmp_path) -> Iterator[Served]:
+    server = Served(tmp_path)
+    yield server
+    if server.process.poll() is None:
+        server.end()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("n", [150, pytest.param(1000, marks=pytest.mark.slow)])
+def test_connections_that_say_nothing_keep_nobody_out(served, n):
+    port, silent = int(served.home.rsplit(":", 1)[1]), []
+    for i in range(n):
+        silent.append(socket.create_connection(("127.0.0.1", port), timeout=10))
+        if i % 3 == 0:
+            silent[-1].sendall(b"GET / HTTP/1.1\r\nHost: x")  # and never the end of it
+    began = time.monotonic()
+    with httpx.Client(base_url=served.home, cookies=dict(served.client.cookies), timeout=30) as other:
+        assert other.get("/api/state").status_code == 200
+    assert time.monotonic() - began < 10
+    for one in silent:
+        one.close()
+    assert served.client.get("/api/state").status_code == 200
+
+
+@pytest.mark.thorough
+def test_an_upload_that_says_it_has_two_gigabytes_is_refused_at_once(served):
+    port = int(served.home.rsplit(":", 1)[1])
+    key = served.client.cookies["dubio_key"]
+    head = f"POST /api/table HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: {served.home}\r\nCookie: dubio_key={key}\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as sent:
+        sent.sendall(f"{head}X-File-Name: t.csv\r\nContent-Length: {2 * 2**30}\r\n\r\n".encode())
+        assert sent.recv(100).startswith(b"HTTP/1.1 413")
+    assert not list(served.folder.glob(".upload*"))
+
+
+@pytest.mark.slow
+def test_an_upload_of_two_gigabytes_is_refused_and_leaves_nothing(served):
+    block = b"1,2,3\n" * 170_000
+
+    def content() -> Iterator[bytes]:
+        for _ in range(2 * 2**30 // len(block)):
+            yield block
+
+    try:
+        answer = served.client.post("/api/table", content=content(), headers={"x-file-name": "t.csv"})
+        assert answer.status_code == 413
+    except httpx.HTTPError:  # the server has closed the connection while we went on to send
+        pass
+    assert served.client.get("/api/state").json()["table"] == "" and not list(served.folder.glob(".upload*"))
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(sys.platform != "linux", reason="only there the memory of a process is limited")
+def test_a_zip_bomb_ends_only_the_work(tmp_path):
+    """A workbook of a few megabytes with gigabytes of rows: the work ends, the server does not."""
+    server = Served(tmp_path, "work._memory_limit = lambda: 1_200_000_000")
+    book, row = tmp_path / "bomb.xlsx", '<row><c t="str"><v>x</v></c></row>' * 30_000
+    openpyxl = pytest.importorskip("openpyxl")
+    openpyxl.Workbook().save(tmp_path / "plain.xlsx")
+    with zipfile.ZipFile(tmp_path / "plain.xlsx") as plain, zipfile.ZipFile(book, "w", zipfile.ZIP_DEFLATED) as made:
+        for name in plain.namelist():
+            if name != "xl/worksheets/sheet1.xml":
+                made.writestr(name, plain.read(name))
+        with made.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as sheet:
+            space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+            sheet.write(f'<worksheet xmlns="{space}"><sheetData>'.encode())
+            for _ in range(1000):
+                sheet.write(row.encode())
+            sheet.write(b"</sheetData></worksheet>")
+    assert book.stat().st_size < 20e6
+    assert (
+        server.client.post("/api/table", content=book.read_bytes(), headers={"x-file-name": "b.xlsx"}).status_code
+        == 200
+    )
+    assert start(server.client, "look")["status"] == "failed"
+    clinic().to_csv(tmp_path / "t.csv", index=False)
+    content = (tmp_path / "t.csv").read_bytes()
+    assert server.client.post("/api/table", content=content, headers={"x-file-name": "t.csv"}).status_code == 200
+    assert start(server.client, "look")["status"] == "done"
+    server.end()
+
+
+@pytest.mark.thorough
+def test_work_ends_after_its_time(tmp_path):
+    from dubio_app.page.work import Work
+
+    clinic().to_csv(tmp_path / "t.csv", index=False)
+    work = Work(tmp_path)
+    work.start("look", ["look", "t.csv"], 0.01)
+    assert work.join(30) and work.status == "failed"
+    assert [one["text"] for one in work.problems] == ["The work took too long and was stopped."]
+
+
+@pytest.mark.thorough
+def test_nothing_is_said_in_logs_and_an_hour_without_a_page_ends_the_server(tmp_path):
+    server = Served(tmp_path, "server.IDLE = 3.0")
+    server.client.get("/api/state?secret=patients")
+    server.client.get("/nothing/secret")
+    assert server.process.wait(timeout=30) == 0
+    out, errors = server.end()
+    assert errors == "" and "secret" not in out
+
+
+@pytest.mark.thorough
+def test_work_does_not_outlive_a_server_that_is_killed(served):
+    psutil = pytest.importorskip("psutil")
+    content = clinic(400).to_csv(index=False).encode()
+    served.client.post("/api/table", content=content, headers={"x-file-name": "t.csv"})
+    served.client.post("/api/start/look")
+    children = psutil.Process(served.process.pid).children(recursive=True)
+    assert children
+    served.process.kill()
+    served.process.wait()
+    _, alive = psutil.wait_procs(children, timeout=15)
+    assert alive == []
+
+
+@pytest.mark.thorough
+def test_another_user_of_the_machine_sees_and_changes_nothing(served):
+    with httpx.Client(base_url=served.home, headers={"origin": served.home}) as other:
+        for path in ("/", "/api/state", "/answer/report", "/take/kept", "/api/answer", "/static/open.js"):
+            assert other.get(path).status_code == 401
+        assert other.post("/api/delete").status_code == 401
+        other.cookies.set("dubio_key", "0" * 43)
+        assert other.get("/api/state").status_code == 401
+    assert served.folder.is_dir()

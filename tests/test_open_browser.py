@@ -373,7 +373,9 @@ def test_the_walk_of_the_guide(chromium, tmp_path):
         shot = image.open(io.BytesIO(view.page.screenshot())).convert("RGB").quantize(48)
         frames.append(shot)
         if name:
-            shot.save(place / name, optimize=True)
+            size = {"x": 0, "y": 0, "width": 980, "height": view.run("Math.min(document.body.scrollHeight, 1500)")}
+            whole = image.open(io.BytesIO(view.page.screenshot(full_page=True, clip=size)))
+            whole.convert("RGB").quantize(48).save(place / name, optimize=True)
 
     try:
         view.page.goto(server.address)
@@ -385,7 +387,8 @@ def test_the_walk_of_the_guide(chromium, tmp_path):
         step(view, "question")
         pick(view, "Column with the class", "diagnosis")
         pick(view, "Columns that name a row", "patient")
-        view.page.wait_for_selector("#before:not([hidden])")
+        view.page.locator("#before-state").filter(has_text="found").wait_for(timeout=_LONG)
+        view.page.evaluate("scrollTo(0, 0)")
         frame("open-question.png")
         find(view)
         view.page.locator("#picture svg").first.wait_for(timeout=_LONG)

@@ -121,7 +121,7 @@ class Work:
         with self._news:
             if self.status == "running":
                 self._end("stopped" if self._stopped else "failed")
-                if not self._stopped:
+                if not self._stopped and not self.problems:
                     self.problems.append({"text": "The work ended early: perhaps there was not enough memory."})
             self._news.notify_all()
 
@@ -147,7 +147,7 @@ class Work:
     def _too_long(self) -> None:
         if self.status == "running":
             self.problems.append({"text": "The work took too long and was stopped."})
-            self.stop()
+            self._process.kill()
 
 
 class Workshop:

@@ -126,7 +126,7 @@ function cost(keep) {
     const worst = Math.max(...q.slice(given, given + keep).filter((one) => one !== null));
     const wrong = Math.min(1, worst) * keep;
     said.push(worst <= alpha
-      ? `At most ${(100 * worst).toPrecision(2)} % of these are expected to be there by chance.`
+      ? `${worst < 0.001 ? "Less than 0.1" : `At most ${Number((100 * worst).toPrecision(2))}`} % of these are expected to be there by chance.`
       : `About ${Math.round(100 * Math.min(1, worst))} % of these, ${wrong < 1.5 ? "one" : Math.round(wrong)} of ${keep}, are expected to be there by chance: more than the ${100 * alpha} % that you allow.`);
   }
   if (related !== null && related > keep) said.push(`${related - keep === 1 ? "One column that is" : `${related - keep} columns that are`} related to the target would be left out.`);
