@@ -69,7 +69,7 @@ def confounder_alerts(problem: Problem, is_related: NDArray[np.bool_], **options
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoFeatureStandsOut)
         whole = _with_order(problem) if best.position < 0 else _with(problem, best.position)
-        remains = relevance_of(whole.filled, **options).relevant
+        remains = relevance_of(whole.filled, **options, only_decides=True).relevant
     others = related[related != best.position]
     gone = others[~remains[others]]
     if len(gone) < _needed(best, related):

@@ -228,7 +228,12 @@ def _without(values: NDArray[Any], given: Codes) -> NDArray[Any]:
 
 
 def relevance_of(
-    problem: Problem, *, alpha: float = 0.05, random_state: int = 0, n_jobs: int | None = None
+    problem: Problem,
+    *,
+    alpha: float = 0.05,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    only_decides: bool = False,
 ) -> Relevance:
     r"""Test every feature alone and together with others, and keep the false-discovery rate at ``alpha``.
 
@@ -245,6 +250,8 @@ def relevance_of(
     (:func:`~dubio.evidence.evidence.independent_parts`).
 
     If rows were checked, every feature is also tested against the truth (:mod:`dubio.evidence.truth`).
+
+    ``only_decides``: which features are related, and neither their families nor what chance may give.
     """
     whole, problem = problem, problem.tested
     bounds = np.ones((3, problem.n_features))
@@ -270,7 +277,7 @@ def relevance_of(
         relevance = replace(relevance, reason=f"{relevance.reason}. {at_the_line}")
     relevance = relevance.beside_truth(whole, alpha)
     relevance = relevance.serving(by_target, counts, alpha) if by_target else relevance
-    return relevance.with_families(whole, counts, alpha, random_state)
+    return relevance if only_decides else relevance.with_families(whole, counts, alpha, random_state)
 
 
 def tests_without_given(problem: Problem, is_related: NDArray[np.bool_], **options: Any) -> dict[str, NDArray[Any]]:
@@ -284,7 +291,8 @@ def tests_without_given(problem: Problem, is_related: NDArray[np.bool_], **optio
     without = np.zeros(problem.n_features, dtype=bool)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoFeatureStandsOut)
-        relevance = relevance_of(replace(problem.without_given_features, checks=None), **options)
+        alone = replace(problem.without_given_features, checks=None)
+        relevance = relevance_of(alone, **options, only_decides=True)
     pvalues[judged], without[judged] = relevance.pvalues, relevance.relevant
     words = np.full(problem.n_features, "", dtype=object)
     words[is_related & judged] = "only with"
