@@ -265,6 +265,37 @@ def test_the_next_draw_holds_the_rows_of_the_first(drawn, tmp_path, capsys) -> N
     assert (more.merge(first, on="row")["chance_x"].astype(float) > 60 / 300 * 0.5).all()
 
 
+def test_probabilities_and_votes_can_be_checked_and_stay_off_the_page(tmp_path, capsys) -> None:
+    rng = np.random.default_rng(0)
+    ill = rng.random(200) < 0.5
+    table = pd.DataFrame({"crp": rng.normal(size=200) + 2 * ill, "age": rng.normal(size=200)})
+    table["p_ill"] = np.where(ill, 0.8125, 0.1875)
+    table["p_well"] = 1 - table["p_ill"]
+    for who in ("ann", "bob", "eve"):
+        table[who] = np.where(ill ^ (rng.random(200) < 0.2), "p_ill", "p_well")
+    table.to_csv(tmp_path / "t.csv", index=False)
+    for asked, others in (
+        (["--soft", "p_ill,p_well"], "ann,bob,eve"),
+        (["--annotators", "ann,bob,eve"], "p_ill,p_well"),
+    ):
+        arguments = [str(tmp_path / "t.csv"), *asked, "--ignore", others, "-q"]
+        draw, page = tmp_path / "d.csv", tmp_path / "p.html"
+        assert run(["check", *arguments, "--rows", "40", "--draw", str(draw), "--page", str(page)]) == 0
+        data = data_of(page.read_text(encoding="utf-8"))
+        assert data["classes"] == ["p_ill", "p_well"]
+        assert {name for card in data["cards"] for row in card["cells"] for name, _ in row} == {"crp", "age"}
+        drawn = pd.read_csv(draw)
+        drawn["value"] = np.where(ill, "p_ill", "p_well")[drawn["row"] - 1]
+        drawn.to_csv(tmp_path / "judged.csv", index=False)
+        capsys.readouterr()
+        assert run(["rank", *arguments, "--checked", str(tmp_path / "judged.csv"), "--json"]) == 0
+        features = {row["feature"]: row for row in json.loads(capsys.readouterr().out)["features"]}
+        assert features["crp"]["verdict"] == "related to the truth"
+        draw.unlink()
+    assert run(["check", str(tmp_path / "t.csv"), "--rows", "40"]) != 0
+    assert "give the column whose truth is to be found" in capsys.readouterr().err
+
+
 def test_what_cannot_be_checked_is_refused(drawn, capsys, tmp_path) -> None:
     folder, _ = drawn
     table = str(folder / "t.csv")

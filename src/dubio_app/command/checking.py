@@ -20,7 +20,7 @@ from dubio.target.label_values import entries_of, written
 from dubio.target.reader import read_supervision
 from dubio.trust.drawing import Draw, draw_rows, rows_needed
 from dubio.words import note, sentence
-from dubio_app.command.options import Call
+from dubio_app.command.options import Call, UserError
 from dubio_app.command.output import inert, notes_from_warnings, print_paragraph, step, tell
 from dubio_app.command.question import Question, table_of
 from dubio_app.command.trust import audit_of
@@ -57,6 +57,8 @@ class Drawn:
 
 def check_table(call: Call) -> None:
     """Read the table, draw rows, and write the files on which they are judged."""
+    if not (call.target or call.soft or call.annotators):
+        raise UserError("give the column whose truth is to be found: --target, or --soft or --annotators.")
     with table_of(call) as file:
         drawn = rows_to_check(file, call)
         question, known, draw, cards = drawn.question, drawn.known, drawn.draw, drawn.cards

@@ -221,17 +221,19 @@ OPTIONS = (
     Option("TABLE", commands=_FILES).means(
         "CSV, TSV (also .gz), Excel, JSON lines, Parquet or Feather file; - reads CSV from standard input."
     ),
-    Option("--target -t COL", commands=_ASKS, required="check", columns="target").means(
+    Option("--target -t COL", commands=_ASKS, columns="target").means(
         "Column with the class or the number; A,B for several targets (rank only)."
     ),
-    Option("--soft A,B,C", columns="target").means("Columns with the probability of each class."),
+    Option("--soft A,B,C", commands="rank check", columns="target").means(
+        "Columns with the probability of each class."
+    ),
     _of_sample("--normalize", needs=("soft", "divides each row of the --soft columns by its sum")).means(
         "Divide each row of the --soft columns by its sum."
     ),
     _of_sample("--confidence COL", columns="fact", needs=("target", "says how sure the class in --target is")).means(
         "Column that says how sure the target is, from 0 to 1."
     ),
-    _of_sample("--annotators A,B,C", commands=_BOTH, columns="target").means(
+    _of_sample("--annotators A,B,C", commands=_ASKS, columns="target").means(
         "Columns with the class, or the number, that each annotator gave."
     ),
     Option("--combine", choices=("average", "dawid-skene", "columns"), default="average").means(
@@ -251,7 +253,6 @@ OPTIONS = (
         commands=_ASKS,
         several=True,
         excludes="pairs",
-        needs=("target", "holds the truth of rows"),
     ).means(
         "Rows that were drawn by dubio check and judged: says which columns are related to the truth. May be repeated."
     ),
