@@ -234,6 +234,13 @@ MESSY = {
     "text in a sheet": Messy(
         ".xlsx", book(*rows_of([*commas(unit=" mg/l"), "-"])), values=[*NUMBERS, GAP], unit="mg/l", said="missing"
     ),
+    "commas and units beside numbers": Messy(
+        ".xlsx",
+        book(*rows_of([*NUMBERS[:6], *commas(NUMBERS[6:], " mg/l"), "-", "k.A."])),
+        values=[*NUMBERS, GAP, GAP],
+        unit="mg/l",
+        said="missing",
+    ),
     "hidden rows": Messy(
         ".xlsx", book(*rows_of(NUMBERS), hidden=[3, 4]), values=NUMBERS, said="2 rows of sheet 'Sheet' are hidden"
     ),

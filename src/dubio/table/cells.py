@@ -256,6 +256,17 @@ def _size_in(unit: str, into: Unit | None) -> float | None:
     return float(f"{own.size / into.size:.12g}")  # 1000, and not 1000.0000000000001
 
 
+def decimal_mark_of(texts: Sequence[str]) -> Decimal:
+    """The decimal mark of the texts that are numbers; a point if they do not show it.
+
+    >>> from dubio.table.cells import decimal_mark_of
+    >>> decimal_mark_of(["2,5 mg/l", "-"]), decimal_mark_of(["low", "3"])
+    (',', '.')
+    """
+    matches = (_CELL.fullmatch(text.strip()) for text in set(texts))
+    return _decimal_mark([match["body"] for match in matches if match], None)[0] or "."
+
+
 def _decimal_mark(bodies: list[str], decimal: Decimal | None) -> tuple[Decimal | None, str]:
     """The decimal mark of a column, or why it is unclear. Cells that fit neither mark decide nothing."""
     if decimal is not None:

@@ -133,6 +133,12 @@ class ColumnReader:
         if types == {"duration"}:
             days = [np.timedelta64(value, "us") / np.timedelta64(1, "D") for value in present]
             return self.numbers(_at_rows(days, missing), unit="days")
+        if {"number", "text"} <= types and self.decimal is None:  # numbers are written like those among the texts
+            mark = cells.decimal_mark_of([value for value in present if isinstance(value, str)])
+            texts = [
+                _as_text(value) if isinstance(value, str) else _as_text(value).replace(".", mark) for value in present
+            ]
+            return replace(self, decimal=mark)._texts(texts, missing)
         return self._texts([_as_text(value) for value in present], missing)
 
     def _note(self, code: str, **facts: Any) -> Note:
