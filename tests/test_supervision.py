@@ -14,10 +14,10 @@ from sklearn.exceptions import DataConversionWarning
 
 import dubio
 from dubio import simulate as simulators
+from dubio import soft_labels
 from dubio.simulate import flip_labels, flip_labels_by_matrix, hide_labels, unsure_annotator
 from dubio.target.classes import OddClassNames, SoftLabels
 from dubio.target.reader import pairs_from_labels, read_supervision
-from dubio.target.soft import soft_labels
 
 # --- forms ---------------------------------------------------------------------------------------------------
 

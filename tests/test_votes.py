@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dubio
-from dubio import FeatureSelector, InputError, InputWarning, audit_labels, votes
+from dubio import FeatureSelector, InputError, InputWarning, audit_labels, soft_labels, votes
 from dubio.doubt.experts import ExpertOptions
 from dubio.doubt.votes import join_votes
 from dubio.target import annotators
@@ -392,3 +392,18 @@ def test_a_hundred_thousand_votes_take_seconds():
 
 def test_constants_of_the_literal_version_are_those_of_the_library():
     assert annotators._STRENGTHS.tolist() == naive.STRENGTHS
+
+
+def test_soft_labels_with_columns():
+    X, truth, frame = drawn(240, missing=0.3)
+    joined = soft_labels(frame, combine="columns", X=X)
+    alone = soft_labels(frame, combine="dawid-skene")
+    known = ~np.isnan(alone.memberships[:, 0])
+    right = [np.mean(one.memberships[known].argmax(axis=1) == truth[known]) for one in (joined, alone)]
+    assert right[0] > right[1] + 0.03
+    np.testing.assert_array_equal(joined.memberships, audit_labels(X, votes(frame)).memberships)
+    for wrong in ({"combine": "columns"}, {"X": X}):
+        with pytest.raises(InputError, match="X is"):
+            soft_labels(frame, **wrong)
+    with pytest.raises(InputError, match="holds no votes"):
+        soft_labels([0, 1, 0], combine="columns", X=X[:3])

@@ -1,12 +1,13 @@
 """Votes: how often the consensus is right, what its probabilities are worth, and the intervals of annotators.
 
-``python -m benchmarks.votes [draws] [--jobs N] [--chosen] [--out FILE] [--read]`` draws votes of six annotators on ten
-real tables: they are equally good or not, one spams, one is an adversary, or their errors depend on a column; two or
-five of them vote per row. It compares the consensus of votes and columns with CROWDLAB (cleanlab), Dawid and Skene,
-MACE, GLAD and the majority, on the same votes. CROWDLAB gets the pooled models of this library: once trained on the
-majority, as its guide says, and once more on its own consensus. Ordered votes and numbers follow, and the same tables
-with their rows shuffled, so that no column is related to the classes. ``--chosen`` takes the five tables on which the
-defaults were chosen. Each draw goes to FILE as one line of JSON as soon as it is done; ``--read`` only sums FILE up.
+``python -m benchmarks.votes [draws] [--first N] [--jobs N] [--chosen] [--out FILE] [--read]`` draws votes of six
+annotators on ten real tables: they are equally good or not, one spams, one is an adversary, or their errors depend on a
+column; two or five of them vote per row. It compares the consensus of votes and columns with CROWDLAB (cleanlab), Dawid
+and Skene, MACE, GLAD and the majority, on the same votes. CROWDLAB gets the pooled models of this library: once trained
+on the majority, as its guide says, and once more on its own consensus. Ordered votes and numbers follow, and the
+same tables with their rows shuffled, so that no column is related to the classes. ``--chosen`` takes the tables on which
+the defaults were chosen. Each draw is one line of JSON at the end of FILE as soon as it is done; ``--read`` only sums
+FILE up.
 """
 
 from __future__ import annotations
@@ -217,6 +218,7 @@ def main() -> None:
     """Draw, store and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("draws", type=int, nargs="?", default=2)
+    parser.add_argument("--first", type=int, default=0, help="number of the first draw")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--chosen", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("bench-results/votes.jsonl"))
@@ -230,14 +232,14 @@ def main() -> None:
 def draw_all(asked: argparse.Namespace) -> None:
     """Every draw; the first draws of all tables and designs come first."""
     names, one, work = CHOSEN_ON if asked.chosen else TABLES, joblib.delayed, []
-    for draw in range(asked.draws):
+    for draw in range(asked.first, asked.first + asked.draws):
         for name in names:
             for per_row in PER_ROW:
                 work += [one(of_classes)(name, design, per_row, draw, False) for design in DESIGNS]
                 work += [one(of_classes)(name, design, per_row, draw, True) for design in DESIGNS[:4]]
                 work += [one(kind)(name, per_row, draw) for kind in (of_ordered, of_numbers)]
     asked.out.parent.mkdir(parents=True, exist_ok=True)
-    with asked.out.open("w", encoding="utf-8") as lines:
+    with asked.out.open("a", encoding="utf-8") as lines:
         for row in joblib.Parallel(asked.jobs, return_as="generator_unordered")(work):
             lines.write(json.dumps(row) + "\n")
             lines.flush()

@@ -2,6 +2,7 @@
 from dubio.doubt.audit import audit_labels as audit_labels
 from dubio.doubt.audit_record import LabelAudit as LabelAudit
 from dubio.doubt.noise_model import estimate_memberships as estimate_memberships
+from dubio.doubt.votes import soft_labels as soft_labels
 from dubio.errors import InputError as InputError, InputWarning as InputWarning
 from dubio.methods.register import METHODS as METHODS
 from dubio.neighbors.information import (
@@ -62,7 +63,6 @@ from dubio.target.label_values import apply_corrections as apply_corrections
 from dubio.target.ordered import ordered_classes as ordered_classes
 from dubio.target.positives import positive_unlabelled as positive_unlabelled
 from dubio.target.several import several_targets as several_targets
-from dubio.target.soft import soft_labels as soft_labels
 from dubio.target.votes import votes as votes
 from dubio.trust.fingerprints import label_fingerprints as label_fingerprints
 from dubio.trust.resampling import stability as stability

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import false_discovery_control
 
-from dubio.checks import seed_of
+from dubio.checks import require_choice, seed_of
 from dubio.doubt.doubt_test import DoubtTest, doubt_of
 from dubio.doubt.engines import FLOOR
 from dubio.doubt.experts import MANY_FEATURES, ExpertOptions, judged_codes, out_of_fold, units_per_class
 from dubio.doubt.number_experts import FEWEST_NUMBERS, rows_by_content
 from dubio.errors import InputError, InputWarning, listed, name_row
-from dubio.problem import Problem
+from dubio.problem import Problem, read_problem
 from dubio.ranking import rank_scores
+from dubio.table.read import read_any_table
 from dubio.target.annotators import ClassConsensus, NumberConsensus, Quality, Votes
 from dubio.target.classes import Classes, SoftLabels
 from dubio.target.knowledge import Supervision
 from dubio.target.numbers import Numbers
-from dubio.target.soft import krippendorff_alpha
-from dubio.target.voted import Voted, VotedClasses, VotedNumbers
+from dubio.target.soft import code_votes, krippendorff_alpha, labels_with_doubt
+from dubio.target.voted import Voted, VotedClasses, VotedNumbers, VotesByRow
+from dubio.target.votes import votes
 from dubio.words import Note, note, paragraph
 
 Floats = NDArray[np.float64]
@@ -111,6 +114,104 @@ def consensus_with_columns(problem: Problem, options: ExpertOptions) -> Supervis
     if isinstance(found.consensus, ClassConsensus):
         return cast(VotedClasses, voted).believing(np.nan_to_num(found.consensus.memberships), voted.labelled)
     return cast(VotedNumbers, voted).believing(found.consensus.values, voted.labelled)
+
+
+def soft_labels(
+    labels: Any,
+    *,
+    confidence: ArrayLike | None = None,
+    classes: Sequence[Any] | None = None,
+    combine: Literal["average", "dawid-skene", "columns"] = "average",
+    normalize: bool = False,
+    missing_label: Any = "auto",
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    X: Any = None,
+) -> SoftLabels:
+    r"""Build class memberships from doubtful labels.
+
+    ======================================  ==================================================================
+    what you have                           what to write
+    ======================================  ==================================================================
+    a class and how sure it is              ``soft_labels(y, confidence=c)``: :math:`p_{iy_i} = c_i`, the rest
+                                            spread evenly over the other classes
+    one column per annotator, some abstain  ``soft_labels(votes)``: the share of votes for each class;
+                                            ``combine="dawid-skene"`` gives more weight to better annotators,
+                                            and ``combine="columns"`` also uses what a table says about the rows
+    candidate sets                          ``soft_labels([{"a", "b"}, {"a"}, None])``: spread evenly over
+                                            the set
+    a table of probabilities                ``soft_labels(P)``: checked; ``normalize=True`` divides by row sums
+    ======================================  ==================================================================
+
+    Parameters
+    ----------
+    labels : array-like
+        See above. None, NaN, pd.NA (and -1, see ``missing_label``) mean "no label" or "abstains". A 2-D array of
+        floats in [0, 1] is a table of probabilities; any other 2-D array holds votes.
+    confidence : array-like (n,), optional
+        Probability that the label of each row is right, in [0, 1].
+    classes : sequence, optional
+        All classes, in the order you want; by default the classes that occur, sorted. For a table of probabilities:
+        the names of its columns.
+    combine : {"average", "dawid-skene", "columns"}
+        How votes become memberships. Dawid-Skene [1]_ estimates a confusion matrix per annotator by EM. "columns" joins
+        the votes with models of the table ``X`` (:func:`join_votes`). Do not test the columns of ``X`` against its
+        result, which they have shaped: pass :func:`dubio.votes` as ``y`` instead.
+    normalize : bool
+        Divide the rows of a probability table by their sums. A 2-D array of whole numbers is then also read as such
+        a table (how often each class was seen), not as votes.
+    missing_label : "auto", None or a value
+        As in :func:`dubio.target.reader.read_supervision`.
+    max_iter, tol : int, float
+        When Dawid-Skene stops: after this many iterations, or when no membership changes by more than ``tol``.
+    X : array-like (n, features), optional
+        The table of the rows, for ``combine="columns"``.
+
+    Returns
+    -------
+    SoftLabels
+        ``memberships`` and ``classes``; with Dawid-Skene and with columns also ``confusions`` and ``priors``.
+
+    References
+    ----------
+    .. [1] A. P. Dawid and A. M. Skene (1979). Maximum likelihood estimation of observer error-rates using the EM
+       algorithm. Applied Statistics 28, 20-28.
+
+    Examples
+    --------
+    >>> from dubio import soft_labels
+    >>> soft_labels(["ill", "well", None], confidence=[0.9, 0.6, 1.0]).memberships
+    array([[0.9, 0.1],
+           [0.4, 0.6],
+           [nan, nan]])
+    >>> votes = [["ill", "ill", "well"], ["well", None, "well"]]
+    >>> soft_labels(votes).memberships.round(2)
+    array([[0.67, 0.33],
+           [0.  , 1.  ]])
+    """
+    require_choice("combine", combine, ("average", "dawid-skene", "columns"))
+    if (X is not None) != (combine == "columns"):
+        found = "is missing" if X is None else f"is given, but combine={combine!r} does not look at it"
+        raise InputError("X", found, "give a table and combine='columns', or neither")
+    if combine != "columns":
+        more: dict[str, Any] = {"missing_label": missing_label, "max_iter": max_iter, "tol": tol}
+        return labels_with_doubt(
+            labels, confidence=confidence, classes=classes, combine=combine, normalize=normalize, **more
+        )
+    if not isinstance(labels, VotesByRow):
+        table = np.asarray(labels, dtype=object)
+        if table.ndim != 2:
+            raise InputError("labels", "holds no votes, which combine='columns' needs", "give one column per annotator")
+        codes, names = code_votes(table, classes, missing_label)
+        cells = names.astype(object)[codes]
+        cells[codes < 0] = None
+        labels = votes(cells, classes=names.tolist())
+    if labels.classes is None:
+        raise InputError("labels", "are numbers, which have no probabilities", "use audit_labels(X, votes).likely")
+    problem = read_problem(read_any_table(X, was_missing=True), labels).filled
+    joined = cast(ClassConsensus, join_votes(problem, ExpertOptions()).consensus)
+    before = joined.before[problem.supervision.labelled].mean(axis=0)
+    return SoftLabels(joined.memberships, labels.classes, joined.confusions, before, joined.n_iter)
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.checks import require_choice
 from dubio.errors import InputError, counted, listed, name_row
 from dubio.table.cells import is_missing
 from dubio.table.matrix import column_names
@@ -63,7 +62,7 @@ def _one_hot(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
     return (codes[:, :, None] == np.arange(n_classes)).astype(np.float64)
 
 
-def soft_labels(
+def labels_with_doubt(
     labels: Any,
     *,
     confidence: ArrayLike | None = None,
@@ -74,63 +73,7 @@ def soft_labels(
     max_iter: int = 100,
     tol: float = 1e-6,
 ) -> SoftLabels:
-    r"""Build class memberships from doubtful labels.
-
-    ======================================  ==================================================================
-    what you have                           what to write
-    ======================================  ==================================================================
-    a class and how sure it is              ``soft_labels(y, confidence=c)``: :math:`p_{iy_i} = c_i`, the rest
-                                            spread evenly over the other classes
-    one column per annotator, some abstain  ``soft_labels(votes)``: the share of votes for each class;
-                                            ``combine="dawid-skene"`` gives more weight to better annotators
-    candidate sets                          ``soft_labels([{"a", "b"}, {"a"}, None])``: spread evenly over
-                                            the set
-    a table of probabilities                ``soft_labels(P)``: checked; ``normalize=True`` divides by row sums
-    ======================================  ==================================================================
-
-    Parameters
-    ----------
-    labels : array-like
-        See above. None, NaN, pd.NA (and -1, see ``missing_label``) mean "no label" or "abstains". A 2-D array of
-        floats in [0, 1] is a table of probabilities; any other 2-D array holds votes.
-    confidence : array-like (n,), optional
-        Probability that the label of each row is right, in [0, 1].
-    classes : sequence, optional
-        All classes, in the order you want; by default the classes that occur, sorted. For a table of probabilities:
-        the names of its columns.
-    combine : {"average", "dawid-skene"}
-        How votes become memberships. Dawid-Skene [1]_ estimates a confusion matrix per annotator by EM.
-    normalize : bool
-        Divide the rows of a probability table by their sums. A 2-D array of whole numbers is then also read as such
-        a table (how often each class was seen), not as votes.
-    missing_label : "auto", None or a value
-        As in :func:`dubio.target.reader.read_supervision`.
-    max_iter, tol : int, float
-        When Dawid-Skene stops: after this many iterations, or when no membership changes by more than ``tol``.
-
-    Returns
-    -------
-    SoftLabels
-        ``memberships`` and ``classes``; with Dawid-Skene also ``confusions`` and ``priors``.
-
-    References
-    ----------
-    .. [1] A. P. Dawid and A. M. Skene (1979). Maximum likelihood estimation of observer error-rates using the EM
-       algorithm. Applied Statistics 28, 20-28.
-
-    Examples
-    --------
-    >>> from dubio import soft_labels
-    >>> soft_labels(["ill", "well", None], confidence=[0.9, 0.6, 1.0]).memberships
-    array([[0.9, 0.1],
-           [0.4, 0.6],
-           [nan, nan]])
-    >>> votes = [["ill", "ill", "well"], ["well", None, "well"]]
-    >>> soft_labels(votes).memberships.round(2)
-    array([[0.67, 0.33],
-           [0.  , 1.  ]])
-    """
-    require_choice("combine", combine, ("average", "dawid-skene"))
+    """The same as :func:`dubio.soft_labels`, without models of columns."""
     labels = unmasked(labels)
     if confidence is not None and (isinstance(labels, SoftLabels) or _holds_sets(labels)):
         raise InputError("confidence", "needs one class per row", "leave it out for candidate sets and memberships")

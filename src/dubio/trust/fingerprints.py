@@ -19,7 +19,7 @@ from dubio.progress import advance
 from dubio.table.cells import is_missing
 from dubio.table.matrix import check_squares
 from dubio.target.classes import Memberships
-from dubio.target.soft import average_votes, code_votes, dawid_skene, krippendorff_alpha, soft_labels
+from dubio.target.soft import average_votes, code_votes, dawid_skene, krippendorff_alpha, labels_with_doubt
 from dubio.trust.tolerance import QuickTests
 from dubio.words import say
 
@@ -190,7 +190,7 @@ def label_fingerprints(
     options: dict[str, Any] = {"alpha": alpha, "random_state": seed_of(random_state), "n_jobs": n_jobs}
     has_votes = annotators is not None and np.ndim(annotators) == 2
     if has_votes:
-        y = soft_labels(np.asarray(annotators, dtype=object), missing_label=missing_label)
+        y = labels_with_doubt(np.asarray(annotators, dtype=object), missing_label=missing_label)
     elif y is None:
         raise InputError("y", "is missing", "give one class per row, or votes as annotators")
     problem = read_problem(X, y, missing_label="auto" if has_votes else missing_label, any_type=True)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.doubt.audit import reads_as
+from dubio.doubt.votes import soft_labels
 from dubio.errors import InputError, all_of, counted, name_row, nearest, quoted, rows_named
 from dubio.errors import joined as one_error
 from dubio.streams.text_files import HowToRead
@@ -26,7 +27,6 @@ from dubio.target.ordered import ordered_classes
 from dubio.target.positives import positive_unlabelled
 from dubio.target.reader import are_whole_numbers_as_text, has_order, numbers_of
 from dubio.target.several import several_targets
-from dubio.target.soft import soft_labels
 from dubio.target.votes import votes
 from dubio.words import note
 from dubio_app.command import wording
