@@ -188,7 +188,7 @@ def test_look_shows_every_column_and_refuses_nothing(tmp_path, capsys):
     assert found["y"]["read_as"] == "2 categories" and found["note"]["left_out"] == "a different text in every row"
     assert "--na xx" in found["crp"]["problems"][0]
     assert run(["look", str(path), "--csv"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == "column,read_as,unit,gaps,examples,problems,left_out"
+    assert capsys.readouterr().out.splitlines()[0] == "column,read_as,meaning,unit,gaps,examples,problems,left_out"
 
 
 def test_look_at_frames_without_examples_of_missing_cells():
