@@ -250,3 +250,27 @@ def test_layouts_in_memory_give_the_same_order():
         here, there = (FeatureSelector(method).fit(one, y).to_ranking() for one in (X, np.asfortranarray(X)))
         np.testing.assert_array_equal(here.ranking, there.ranking)
         np.testing.assert_allclose(here.scores, there.scores, rtol=1e-12, atol=1e-14)
+
+
+def test_a_report_of_survival_times_draws_scores_and_says_so(tmp_path):
+    rng = np.random.default_rng(1)
+    age = rng.normal(60, 10, 80).round(1)
+    table = pd.DataFrame({"age": age, "time": rng.exponential(20, 80).round(1) + 0.1, "dead": rng.integers(0, 2, 80)})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    words = [
+        "rank",
+        str(tmp_path / "t.csv"),
+        "--time",
+        "time",
+        "--event",
+        "dead",
+        "-m",
+        "linear_r2",
+        "--stability",
+        "0",
+    ]
+    assert run([*words, "--report", str(tmp_path / "r.html")]) == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "score of time and dead (higher is later, or more) by age" in page
+    titles = re.findall("<title>(.*?)</title>", page)
+    assert titles and not any("class" in title for title in titles)

@@ -542,6 +542,8 @@ SENTENCES: dict[str, str] = {
     "picture serves": "{rank}. {name}, against {against}; serves {serves}",
     "picture serves none": "{rank}. {name}, against {against}; serves no target",
     "picture serves unclear": "{rank}. {name}, against {against}; it is not clear which target it serves",
+    "target drawn": "{target}",
+    "target drawn as score": "score of {target} (higher is later, or more)",
     "heat": "If the dark cells of a feature are on the left, it is among the best in nearly all resamples. If they "
     "are spread out, its rank depends on chance. Resamples share rows, so fresh samples differ more.",
     "tolerance": "The bar ends where the feature is kept in 95 % of the draws in which {wrong}; the line is its "

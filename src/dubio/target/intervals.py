@@ -22,6 +22,7 @@ class Intervals(Supervision):
 
     kind: ClassVar[str] = "intervals"
     words: ClassVar[str] = "intervals or censored numbers"
+    drawn_as: ClassVar[str] = "target drawn as score"
     given: ClassVar[str] = "the target holds intervals or censored numbers"
     believed: ClassVar[str] = "intervals"
     _by_row: ClassVar[dict[str, Any]] = {"low": -np.inf, "high": np.inf}

@@ -75,6 +75,8 @@ class Supervision(ABC):
     believed: ClassVar[str] = "tested"
     #: How rows are drawn in each of several samples, unless it is said: "subsample" or "labels".
     resample: ClassVar[str] = "subsample"
+    #: The code of what a chart calls the target.
+    drawn_as: ClassVar[str] = "target drawn"
     #: The method that "auto" chooses, and why.
     usual_method: ClassVar[tuple[str, str]] = (
         "neighbor_search",

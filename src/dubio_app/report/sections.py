@@ -275,6 +275,7 @@ def _feature_chart(findings: Findings, feature: int, name: str, target: str, kno
     """A feature against one target, or on its own if there is none."""
     values, levels = findings.table[:, feature], findings.levels(feature)
     drawn, classes, order = known.as_drawn()
+    target = findings.say(known.drawn_as, target=target)
     if drawn.ndim == 1:
         if levels:
             return feature_charts.number_by_category(name, values, levels, drawn, target)
