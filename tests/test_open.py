@@ -342,14 +342,15 @@ def start_is_over(client) -> str:
 @pytest.mark.thorough
 def test_what_cannot_be_read_comes_as_one_list_with_clicks(client):
     table = clinic().astype({"age": object, "more": object})
-    table.loc[3, "age"], table.loc[[5, 6], "more"] = "n/d", "broken"
+    table.loc[3, "age"], table.loc[[5, 6], "more"], table.loc[2, "noise"] = "n/d", "broken", np.inf
     send_table(client, table)
     found = [problem for one in start(client, "look")["content"]["columns"] for problem in one["problems"]]
-    assert [one["column"] for one in found] == ["age", "more"]
+    assert [one["column"] for one in found] == ["age", "noise", "more"]
+    infinite = found.pop(1)["clicks"][0]
     for one, mark in zip(found, ("n/d", "broken"), strict=True):
         assert one["clicks"][0] == {"label": f"'{mark}' means missing", "adds": {"na": [mark]}}
         assert [click["label"] for click in one["clicks"][1:]] == ["Treat it as a category", "Leave it out"]
-    decide(client, na=["n/d", "broken"])
+    decide(client, na=["n/d", "broken", *infinite["adds"]["na"]])
     assert not [problem for one in start(client, "look")["content"]["columns"] for problem in one["problems"]]
 
 

@@ -195,6 +195,10 @@ SENTENCES: dict[str, str] = {
     "confounder order remedy": "look at what changed from the first row to the last, such as a batch or a date, and "
     "{give order}",
     "alert": "Alert: {alert}",
+    # The answer before and after other decisions.
+    "kept since": "{n} {n:column is|columns are} kept now that {n:was|were} not before: {names!q:8}",
+    "kept before": "{n} {n:column was|columns were} kept before and {n:is|are} not now: {names!q:8}",
+    "kept as before": "the same columns are kept as before",
     "advice": "{finding}: {remedy}",
     # The answer, and how it was found.
     "because named": "it was requested by name",

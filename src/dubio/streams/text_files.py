@@ -145,7 +145,8 @@ def read_text(path: str, how: HowToRead, content: bytes | None) -> tuple[Any, Te
             if how.encoding is not None or form.encoding != "utf-8":
                 name = form.encoding if how.encoding else f"UTF-8, and not {_CALLED.get(form.encoding, form.encoding)}"
                 remedy = 'name its encoding with --encoding, or save it as "CSV UTF-8"'
-                raise InputError(called(path), f"is not {name} text ({first_line(error)})", remedy) from error
+                found = f"is not {name} text ({first_line(error)})"
+                raise InputError(called(path), found, remedy, code="encoding") from error
         notes = list(form.notes)  # the first bytes were UTF-8, later ones are not
         form = replace(form, encoding=_not_utf8(path, content, notes), notes=tuple(notes))
 
@@ -480,6 +481,7 @@ def _explain(path: str, content: bytes | None, form: TextForm, error: Exception)
                         place,
                         found,
                         f"{remedy}--sep names another separator, --header-row the row with the names of the columns",
+                        code="ragged",
                     )
     except (OSError, EOFError, csv.Error) as second:
         raise InputError(called(path), f"cannot be read: {first_line(second)}") from error

@@ -411,9 +411,11 @@ def _pieces(
         except InputError as problem:
             reading = ColumnReading(reader.name, "text", problems=(problem,))
             pieces.append(Piece([np.zeros(number_of_rows(X))], ["value"], reading))
-    if infinite is not None:
-        first = pieces[int(np.argmax(numeric))]
-        pieces[int(np.argmax(numeric))] = replace(first, reading=replace(first.reading, problems=(infinite,)))
+    if infinite is not None:  # one error names all such columns; it belongs to the first of them
+        first = int(np.flatnonzero(numeric)[np.argmax(np.isinf(numbers).any(axis=0))])
+        names_it = {} if names is None else {"column": names[first]}
+        about = InputError(infinite.argument, infinite.found, infinite.remedy, code="infinity", **names_it)
+        pieces[first] = replace(pieces[first], reading=replace(pieces[first].reading, problems=(about,)))
     return pieces, None
 
 

@@ -336,7 +336,7 @@ class Question:
             if is_number(column) or has_order(column) or are_whole_numbers_as_text(known.to_numpy(dtype=str)):
                 return column
             found = f"holds text such as {quoted(known.iloc[0])}, and the order of its classes is not known"
-            raise InputError("y", found, "add --order LOWEST,...,HIGHEST")
+            raise InputError("y", found, "add --order LOWEST,...,HIGHEST", code="unknown order")
         if is_number(column):
             try:
                 places = [float(place) for place in places]
@@ -575,7 +575,8 @@ def _refuse_identifier(column: Any, found: WrittenNumbers | None, call: Call) ->
     elif found is not None:
         remedy += "; if it is this one, add --regression"
     count = counted(len(known), "row")
-    raise InputError("y", f"has a different value in each of its {count}, so it looks like {what}", remedy)
+    code = "identifier or number" if found is not None else "identifier"
+    raise InputError("y", f"has a different value in each of its {count}, so it looks like {what}", remedy, code=code)
 
 
 def _require_two(column: Any) -> None:
@@ -585,7 +586,8 @@ def _require_two(column: Any) -> None:
         blank = int(column.isna().sum())
         positive = shlex.quote(str(values[0]))
         offer = f". If the {counted(blank, 'empty row')} may have it too, add --positive {positive}" if blank else ""
-        raise InputError("y", f"has only one value, {quoted(values[0])}", f"it needs at least two{offer}")
+        remedy, facts = f"it needs at least two{offer}", {"value": str(values[0]), "blank": blank}
+        raise InputError("y", f"has only one value, {quoted(values[0])}", remedy, code="one value", **facts)
 
 
 def is_counter(name: str) -> bool:

@@ -173,6 +173,7 @@ def answer(call: Call, tell: Tell, *, decided: str) -> Answering:
         findings = trust.findings_of(run)
         people = _people(file, call)
         content = _content(run, findings, people, decided)
+        content["changes"] = content["changes"] or _changes(content)
         tell("part", {"answer": content})
         folder = Path(call.paper)
         if (folder / "run.toml").is_file():
@@ -212,6 +213,7 @@ def _content(run: Run, findings: Any, people: dict[str, Any], decided: str) -> d
         **_headline(run),
         "sure": [sentence(one) for one in how_sure(ranking, findings.alpha, findings.stability)],
         "of": run.call.table,
+        "kept_all": findings.kept,
         "decided": decided,
         "table": _feature_table(findings),
         "line": {**line, **curves},
@@ -231,6 +233,22 @@ def _feature_table(findings: Any) -> dict[str, Any]:
     table = tables.feature_table(findings)
     keys = {label: key for key, (label, _) in COLUMNS.items()}
     return {**table, "columns": [{**one, "key": keys.get(one["label"], "")} for one in table["columns"]]}
+
+
+def _changes(content: dict[str, Any]) -> list[str]:
+    """What is different from the answer before, to the same table and after other decisions."""
+    try:
+        before = json.loads(Path("answer.json").read_text(encoding="utf-8"))
+        if before["of"] != content["of"] or before["decided"] == content["decided"]:
+            return []
+        earlier, now = before["kept_all"], content["kept_all"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    came = [name for name in now if name not in set(earlier)]
+    went = [name for name in earlier if name not in set(now)]
+    told = [note("kept since", n=len(came), names=came)] if came else []
+    told += [note("kept before", n=len(went), names=went)] if went else []
+    return [sentence(one) for one in told or [note("kept as before")]]
 
 
 def _curve(curve: Any) -> dict[str, Any] | None:

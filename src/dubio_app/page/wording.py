@@ -53,6 +53,12 @@ NAMES = {
 _REMEDIES: Remedies = {
     **REMEDIES,
     "few for folds": "label more rows, or do not ask what the selection is worth to a model",
+    "encoding": "choose its encoding under “Is the file read wrongly?”, or save it as “CSV UTF-8”",
+    "identifier or number": "choose the column to predict; if it is this one, say that it is a number",
+    "one value": "it needs at least two; if rows without a value may have it too, choose “Only positive rows”",
+    "ragged": "text that contains the separator must be in double quotes; or choose what separates the columns, or the "
+    "row with their names, under “Is the file read wrongly?”",
+    "unknown order": "choose “Classes with an order”, and name them from the lowest to the highest",
     "many names": "is it an identifier? Choose the column to predict",
     "missing in words": "say that such cells have no label",
     "no labels": "label some rows, or choose “Nothing” as the question",
@@ -121,7 +127,11 @@ def _clicks(error: InputError, column: str) -> list[Click]:
         clicks += [_sets("The comma is the decimal mark", decimal=","), _sets("The point is it", decimal=".")]
     if error.code == "sum":
         clicks.append(_sets("Divide each row by its sum", normalize=True))
-    if error.code == "many names":
+    if error.code == "infinity":
+        clicks.append(_adds("Infinite cells are missing", na=["inf", "-inf", "Inf", "-Inf"]))
+    if error.code == "one value" and error.facts.get("blank"):
+        clicks.append(_sets("Only positive rows are labelled", positive=error.facts["value"]))
+    if error.code in ("many names", "identifier or number"):
         clicks.append(_sets("It is a number", regression=True))
     if error.argument == "header_row":
         clicks.append(_sets("Find the row by itself", header_row=None))

@@ -191,6 +191,11 @@ function inWords(i) {
     said.push(`Effect: in ${of("effect")} % of the pairs of rows (${of("effect_low")} to ${of("effect_high")} %), the higher value goes with ${where}. 50 % is no effect.`);
   }
   if (typeof of("difference") === "number") said.push(`Difference: ${of("difference")} in its own unit.`);
+  const family = of("family");
+  if (family) {
+    const others = columns.feature.values.filter((_, j) => j !== i && columns.family.values[j] === family);
+    said.push(others.length ? `Family: ${others.slice(0, 8).join(", ")}${others.length > 8 ? ` and ${others.length - 8} more` : ""} can stand in for it.` : "Family: no other kept column can stand in for it.");
+  }
   if (typeof of("tolerance") === "number") said.push(`Wrong labels: with up to ${of("tolerance")} % of the labels wrong at random, it is kept in 95 % of the draws.`);
   if (typeof of("kept in") === "number") said.push(`Other rows: it is kept in ${of("kept in")} % of the resamples${typeof of("fresh") === "number" ? `; forecast for fresh samples: ${of("fresh")} %` : ""}.`);
   return said;
