@@ -231,7 +231,9 @@ def _tested(ranking: Ranking, alpha: float) -> Note:
     """How many related features may be there by chance."""
     if ranking.most_by_chance is None or not ranking.n_relevant:
         return note("tested", alpha=100 * alpha)
-    return note("tested here", alpha=100 * alpha, most=ranking.most_by_chance, n=ranking.n_relevant)
+    code = "some by chance" if ranking.most_by_chance else "none by chance"
+    bound = say(code, most=ranking.most_by_chance, n=ranking.n_relevant)
+    return note("tested here", alpha=100 * alpha, bound=bound)
 
 
 def _on_families(ranking: Ranking) -> Iterator[Note]:

@@ -442,8 +442,10 @@ SENTENCES: dict[str, str] = {
     "tested": "each feature was tested against chance, alone and together with others; about {alpha:g} % of the "
     "related features may be there by chance",
     "tested here": "each feature was tested against chance, alone and together with others; on average over tables, "
-    "about {alpha:g} % of the related features may be there by chance. In this table, at most {most} of {n} "
-    "{most:is|are} (a bound that holds in 95 of 100 tables)",
+    "about {alpha:g} % of the related features may be there by chance. In this table, {bound} (a bound "
+    "that holds in 95 of 100 tables)",
+    "none by chance": "none of the {n} should be",
+    "some by chance": "at most {most} of the {n} {most:is|are}",
     "all kept": "when the data are resampled, only the order can change: every feature is kept",
     "never kept": "when {resampled} {draws} times, nothing was kept",
     "sometimes kept": "when {resampled} {draws} times, a feature was kept in {some} of them",

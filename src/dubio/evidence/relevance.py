@@ -166,18 +166,17 @@ class Relevance:
         serves = served(by_target, self.relevant, int(counts.sum()), alpha)
         return replace(self, by_target=by_target, serves=serves)
 
-    def with_families(
-        self, problem: Problem, counts: NDArray[np.bool_], alpha: float, random_state: int = 0
-    ) -> Relevance:
-        """The same result with families, if two or more features are related, and with what chance may give."""
-        if sparse.issparse(problem.X) or not self.relevant.any() or not problem.supervision.goals():
+    def with_families(self, problem: Problem, counts: NDArray[np.bool_], alpha: float) -> Relevance:
+        """The same result with families, if two or more features are related."""
+        if sparse.issparse(problem.X) or self.relevant.sum() < 2 or not problem.supervision.goals():
             return self
-        problem = problem.filled
-        several = self.relevant.sum() > 1
-        families = families_of(problem, self.pvalues, self.relevant, counts, alpha) if several else None
-        known = self.truth is None and not self.by_target  # the cut is that of one test of one target
-        most = most_by_chance(problem, self.pvalues, self.relevant, random_state) if known else None
-        return replace(self, families=families, most_by_chance=most)
+        return replace(self, families=families_of(problem.filled, self.pvalues, self.relevant, counts, alpha))
+
+    def with_bound(self, problem: Problem, random_state: int) -> Relevance:
+        """The same result with the most features that chance may give, if there is one test of one target."""
+        if not self.relevant.any() or self.truth is not None or self.by_target:
+            return self
+        return replace(self, most_by_chance=most_by_chance(problem, self.pvalues, self.relevant, random_state))
 
     def beside_truth(self, problem: Problem, alpha: float) -> Relevance:
         """The same result with the answer about the truth, if rows of the problem were checked.
@@ -277,7 +276,9 @@ def relevance_of(
         relevance = replace(relevance, reason=f"{relevance.reason}. {at_the_line}")
     relevance = relevance.beside_truth(whole, alpha)
     relevance = relevance.serving(by_target, counts, alpha) if by_target else relevance
-    return relevance if only_decides else relevance.with_families(whole, counts, alpha, random_state)
+    if only_decides:
+        return relevance
+    return relevance.with_families(whole, counts, alpha).with_bound(whole, random_state)
 
 
 def tests_without_given(problem: Problem, is_related: NDArray[np.bool_], **options: Any) -> dict[str, NDArray[Any]]:

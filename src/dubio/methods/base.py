@@ -413,7 +413,7 @@ class ScoreSelector(Selector):
             alone = {name: tested.with_supervision(one).labelled for name, one in targets.items()}
             by_target = {name: self._pvalues_of_parts(one) for name, one in alone.items()}
             relevance = relevance.serving(by_target, counts, self.alpha)
-        return relevance.with_families(problem, counts, self.alpha, self._seed)
+        return relevance.with_families(problem, counts, self.alpha)
 
     def _solve(self, problem: Problem) -> Answer:
         wish, wished = self.n_features_to_select, self._wished(problem.n_features)
