@@ -138,7 +138,7 @@ def _no_panic_on_standard_error() -> Iterator[None]:
 
 
 def _count(row: list[Any]) -> int:
-    return sum(cell != "" for cell in row)
+    return len(row) - row.count("")
 
 
 def _named_header(sheet: _Sheet, number: int) -> _Header:

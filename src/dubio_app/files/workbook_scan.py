@@ -11,6 +11,7 @@ import struct
 import zipfile
 import zlib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -137,6 +138,7 @@ def _scan_sheet(archive: zipfile.ZipFile, part: str) -> SheetScan:
     )
 
 
+@cache
 def _column_number(letters: bytes) -> int:
     number = 0
     for letter in letters:
