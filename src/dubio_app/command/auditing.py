@@ -110,7 +110,9 @@ def _print(run: Run, alerts: tuple[Any, ...]) -> None:
     if rows and (call.csv or call.json):
         notes.append(how_rows_count(rows[0]["row"]))
     if not output.print_answer(call, rows, lambda: _content(run, alerts, rows, by_class), header):
-        leaks = wording.alert_lines((alert for alert in alerts if alert.kind in LEAKS), audit=True)
+        leaks = wording.alert_lines(
+            (alert for alert in alerts if alert.kind in (*LEAKS, "contradicting rows")), audit=True
+        )
         for line in leaks:  # beside what they make untrue, not among the notes
             output.print_paragraph(sentence(note("alert", alert=line)))
         notes = [one for one in notes if one not in [f"{line}." for line in leaks]]
