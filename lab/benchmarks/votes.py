@@ -4,10 +4,10 @@
 annotators on ten real tables: they are equally good or not, one spams, one is an adversary, or their errors depend on a
 column; two or five of them vote per row. It compares the consensus of votes and columns with CROWDLAB (cleanlab), Dawid
 and Skene, MACE, GLAD and the majority, on the same votes. CROWDLAB gets the pooled models of this library: once trained
-on the majority, as its guide says, and once more on its own consensus. Ordered votes and numbers follow, and the
-same tables with their rows shuffled, so that no column is related to the classes. ``--chosen`` takes the tables on which
-the defaults were chosen. Each draw is one line of JSON at the end of FILE as soon as it is done; ``--read`` only sums
-FILE up.
+on the majority, as its guide says, and once more on its own consensus. Ordered votes and numbers follow, and the same
+tables with their rows shuffled, so that no column is related to the classes. ``--chosen`` takes the five tables on
+which the defaults were chosen. Each draw is one line of JSON at the end of FILE as soon as it is done; ``--read`` only
+sums FILE up.
 """
 
 from __future__ import annotations

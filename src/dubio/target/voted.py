@@ -231,7 +231,7 @@ class VotedNumbers(Voted):
         return "numbers"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class VotesByRow(GivenByRow):
     """The votes of several annotators, row by row. Made by :func:`dubio.votes`; pass it as ``y``.
 
@@ -265,6 +265,9 @@ class VotesByRow(GivenByRow):
     @property
     def shape(self) -> tuple[int, ...]:
         return (len(self.said),)
+
+    def __repr__(self) -> str:
+        return f"<VotesByRow: {len(self)} rows, {counted(len(self.annotators), 'annotator')}>"
 
 
 def read_votes(y: VotesByRow, target: str) -> Voted:
