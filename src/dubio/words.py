@@ -777,7 +777,7 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "family_qvalue": ("q (family)", "share of false discoveries among families"),
     "beyond_qvalue": ("q (beyond)", "the same for what its family adds beyond all others"),
     "beyond": ("beyond", "whether its family was shown to add something beyond all others"),
-    "effect_of": ("effect on", "the class or target on which the feature acts most"),
+    "effect_of": ("on", "the class or target on which the feature acts most"),
     "effect_level": ("category", "the category, or the column of a group, that acts most"),
     "serves": ("serves", "the targets that it is related to; ?: it is not clear which"),
     "doubt": ("doubt", "q-value of the test whether labels are more doubtful where the feature is high, or low"),

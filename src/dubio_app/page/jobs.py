@@ -21,7 +21,7 @@ from dubio.findings import how_sure
 from dubio.table.read import column_readings, read_any_table
 from dubio.table.scaling import fill_missing, standardize
 from dubio.trust import Selection
-from dubio.words import COLUMNS, note, sentence
+from dubio.words import note, sentence
 from dubio_app.command import trust
 from dubio_app.command.checking import rows_to_check
 from dubio_app.command.look import reading_of_columns
@@ -215,7 +215,7 @@ def _content(run: Run, findings: Any, people: dict[str, Any], decided: str) -> d
         "of": run.call.table,
         "kept_all": findings.kept,
         "decided": decided,
-        "table": _feature_table(findings),
+        "table": tables.feature_table(findings),
         "line": {**line, **curves},
         "alerts": [alert_record(one, run.call) for one in run.findings.alerts if not one.asks_nothing],
         "changes": changes,
@@ -226,13 +226,6 @@ def _content(run: Run, findings: Any, people: dict[str, Any], decided: str) -> d
         "people": people,
         "code": run.question.python(),
     }
-
-
-def _feature_table(findings: Any) -> dict[str, Any]:
-    """The table of features of the report; each column with its key, so that the page finds it."""
-    table = tables.feature_table(findings)
-    keys = {label: key for key, (label, _) in COLUMNS.items()}
-    return {**table, "columns": [{**one, "key": keys.get(one["label"], "")} for one in table["columns"]]}
 
 
 def _changes(content: dict[str, Any]) -> list[str]:

@@ -63,7 +63,7 @@
         const row = document.createElement("tr");
         for (const column of columns) {
           const cell = document.createElement("td");
-          cell.className = column.kind;
+          cell.className = column.more ? `${column.kind} more` : column.kind;
           cell.textContent = show(column.values[i], column.kind);
           row.append(cell);
         }
@@ -108,7 +108,11 @@
       if (step) { page += step; draw(); }
     });
     if (columns[0].label === "rank") heads[0].setAttribute("aria-sort", "ascending"), sorted = 0;
-    box.querySelector(".controls").hidden = count <= 5;
+    const all = box.querySelector(".all-columns");
+    const hasMore = columns.some((column) => column.more);
+    if (all) all.hidden = !hasMore;
+    if (all) all.addEventListener("click", () => all.setAttribute("aria-pressed", box.classList.toggle("all")));
+    box.querySelector(".controls").hidden = count <= 5 && !hasMore;
     draw();
   }
 

@@ -25,6 +25,24 @@ _VOTES = 20  # votes that look wrong, and rows for which it is said whom to ask
 _BESIDE, _QUANTILES = 5, (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
+#: Columns of the features that are only shown if somebody asks for all.
+_MORE = frozenset(
+    {
+        "kept",
+        "pvalue",
+        "family",
+        "family_qvalue",
+        "beyond_qvalue",
+        "beyond",
+        "difference",
+        "effect_level",
+        "doubt",
+        "rank from",
+        "rank to",
+    }
+)
+
+
 def as_json(tables: dict[str, Any]) -> str:
     """JSON that is safe inside a script element: it cannot end the element or start another one."""
     packed = json.dumps(tables, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -44,11 +62,11 @@ def _cell(value: Any, kind: str) -> str:
 
 
 def _titled(label: str, kind: str, values: Sequence[Any], hint: str = "") -> dict[str, Any]:
-    return {"label": label, "kind": kind, "hint": hint, "values": values}
+    return {"label": label, "kind": kind, "hint": hint, "values": values, "more": False}
 
 
 def _column(key: str, values: Sequence[Any], kind: str) -> dict[str, Any]:
-    return _titled(COLUMNS[key][0], kind, values, COLUMNS[key][1])
+    return _titled(COLUMNS[key][0], kind, values, COLUMNS[key][1]) | {"key": key, "more": key in _MORE}
 
 
 def _numbers(key: str, values: NDArray[Any], digits: int = 4, kind: str = "number") -> dict[str, Any]:
@@ -113,7 +131,7 @@ def _of_ranking(key: str, values: NDArray[Any]) -> dict[str, Any]:
     """A column of the ranking."""
     if values.dtype == object:
         return _texts(key, values)
-    return _numbers(key, 100 * values, 3, "percent") if key in _SHARES else _numbers(key, values, 3)
+    return _numbers(key, 100 * values, 2, "percent") if key in _SHARES else _numbers(key, values, 3)
 
 
 def suspects_table(findings: Findings, rows: Rows) -> dict[str, Any]:
