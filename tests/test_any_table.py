@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow
 import pytest
 
-from dubio import FeatureSelector
+from dubio import FeatureSelector, laplacian_score
 from dubio.errors import InputError, rows_named
 from dubio.table.cells import read_numbers
 from dubio.table.dates import read_dates, read_times
@@ -205,3 +205,8 @@ def test_frames_of_narwhals_are_read_as_what_they_hold(library):
     np.testing.assert_array_equal(here.scores, there.scores)
     with pytest.raises(InputError, match=r"holds no rows yet: pass X\.collect"):
         FeatureSelector().fit(frame.lazy(), y)
+
+
+def test_one_column_of_a_frame_is_no_table():
+    with pytest.raises(InputError, match="Expected 2D array"):
+        laplacian_score(pd.Series([1.0, 2.0, 4.0]))

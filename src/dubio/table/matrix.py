@@ -315,7 +315,7 @@ def _as_floats(X: Any, name: str, accept_sparse: bool) -> Matrix:
         raise InputTypeError(name, found, "give X.toarray(), or that of a sample of the rows")
     if (
         hasattr(X, "to_numpy")
-        and hasattr(X, "dtypes")
+        and column_names(X) is not None  # a frame, and not one of its columns
         and all(isinstance(one, np.dtype) and one.kind in "biuf" for one in X.dtypes)
     ):
         X = X.to_numpy()  # scikit-learn looks at a frame through a library that takes long to import
