@@ -11,8 +11,8 @@ from dubio import FeatureSelector, laplacian_score
 from dubio.errors import InputError, rows_named
 from dubio.table.cells import read_numbers
 from dubio.table.dates import read_dates, read_times
+from dubio.table.matrix import fill_missing, standardize
 from dubio.table.read import read_any_table
-from dubio.table.scaling import fill_missing, standardize
 
 
 @pytest.mark.parametrize(

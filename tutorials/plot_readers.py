@@ -15,8 +15,8 @@ from dubio import FeatureSelector, audit_labels, votes
 # %%
 # The table
 # ---------
-# It is made here, so that we know the truth: texture and margin go with malignant lesions. The third reader misses small
-# ones. Not everybody read every scan, and a panel has judged twenty of them.
+# It is made here, so that we know the truth: texture and margin go with malignant lesions. The third reader misses
+# small ones. Not everybody read every scan, and a panel has judged twenty of them.
 rng = np.random.default_rng(0)
 n = 300
 scans = pd.DataFrame(

@@ -23,7 +23,7 @@ from dubio import ConstrainedLaplacianScore, ConstraintScore, FisherScore, Lapla
 from dubio.ranking import rank_scores
 from dubio.scores.coherence import select_pairs
 from dubio.scores.constraint import c4_score
-from dubio.table.scaling import standardize
+from dubio.table.matrix import standardize
 from dubio.target.reader import pairs_from_labels
 
 DATASETS = ["sonar", "ionosphere", "soybean_small", "iris", "wine", "colon", "leukemia"]

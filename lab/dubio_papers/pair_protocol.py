@@ -15,7 +15,7 @@ from dubio.scores.constrained_laplacian import ConstrainedLaplacianScore, constr
 from dubio.scores.constraint import c4_score, constraint_score
 from dubio.scores.laplacian import laplacian_score
 from dubio.scores.weighted import fisher_score
-from dubio.table.scaling import standardize
+from dubio.table.matrix import standardize
 from dubio.target.pairs import Pairs
 from dubio.target.reader import pairs_from_labels
 from dubio_papers.datasets.load import load

@@ -18,10 +18,19 @@ from dubio.errors import InputError
 from dubio.ranking import default_names
 from dubio.sampling import order_of_groups
 from dubio.table.given import Given, with_given
-from dubio.table.matrix import Columns, Matrix, column_names, feature_sums, in_memory, read_matrix
+from dubio.table.matrix import (
+    Columns,
+    Matrix,
+    column_names,
+    feature_sums,
+    fill_missing,
+    in_memory,
+    read_matrix,
+    standardize,
+    varying_columns,
+)
 from dubio.table.read import ReadTable, read_any_table, read_mixed_matrix
 from dubio.table.rows import check_weights, random_order, read_groups
-from dubio.table.scaling import fill_missing, standardize, varying_columns
 from dubio.target.checked import Checks, read_checks
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import Target, read_supervision

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dubio._sklearn import wants_pandas
 from dubio.alerts import find_alerts, without_copies
-from dubio.alerts.confounders import confounder_alerts
+from dubio.alerts.confounders import FEWEST_GONE, confounder_alerts
 from dubio.checks import NOT_NEGATIVE, Interval, NeighborsCut
 from dubio.doubt.belief import believe
 from dubio.doubt.experts import ExpertOptions
@@ -35,10 +35,19 @@ from dubio.ranking import Answer, Ranking, resolve_count
 from dubio.sampling import sample_rows
 from dubio.scores.consensus import rank_without_repeats
 from dubio.table.given import some_given
-from dubio.table.matrix import arrow_frame, check_squares, count_rows, is_arrow, is_dask, take_columns, take_rows
+from dubio.table.matrix import (
+    NOTHING_VARIES,
+    arrow_frame,
+    check_squares,
+    count_rows,
+    is_arrow,
+    is_dask,
+    nothing_is_left,
+    take_columns,
+    take_rows,
+)
 from dubio.table.reading import notes_of
 from dubio.table.rows import check_weights, read_groups
-from dubio.table.scaling import NOTHING_VARIES, nothing_is_left
 from dubio.target.checked import read_checks
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import Target, read_supervision
@@ -371,7 +380,8 @@ class FeatureSelector(Selector):
             within = effects_within(drawn, effects, shown, self.alpha)
             if problem.checks is None:
                 ranking = ranking.with_columns(tests_without_given(problem, related, **options))
-        return ranking, within, [*_explained_alerts(problem), *confounder_alerts(problem, related, **options)]
+        confounded = confounder_alerts(problem, related, **options) if related.sum() > FEWEST_GONE else []
+        return ranking, within, [*_explained_alerts(problem), *confounded]
 
     def _checked_wish(self, n_features: int) -> Count:
         """The number of features that the method is to keep."""

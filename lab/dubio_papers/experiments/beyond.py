@@ -21,7 +21,7 @@ from dubio.scores.laplacian import semi_supervised_laplacian_score
 from dubio.searches.fuzzy_rough import FuzzyRoughSearch
 from dubio.searches.mutual_information import MutualInformationSearch
 from dubio.simulate import flip_labels
-from dubio.table.scaling import standardize
+from dubio.table.matrix import standardize
 from dubio_papers.claims import better
 from dubio_papers.datasets.load import load
 from dubio_papers.experiment import Cell, Experiment, Finding, Table

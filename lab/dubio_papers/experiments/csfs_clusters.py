@@ -9,7 +9,7 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from dubio.scores.constrained_laplacian import cluster_rows, constrained_laplacian_score, ward_clusters
-from dubio.table.scaling import standardize
+from dubio.table.matrix import standardize
 from dubio.target.reader import pairs_from_labels
 from dubio_papers.datasets.load import load
 from dubio_papers.experiment import Cell, Experiment, Table, printed_table

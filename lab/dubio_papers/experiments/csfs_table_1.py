@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dubio.scores.coherence import select_pairs
 from dubio.scores.constrained_laplacian import cluster_rows, map_shape
-from dubio.table.scaling import standardize
+from dubio.table.matrix import standardize
 from dubio.target.reader import pairs_from_labels
 from dubio_papers.claims import enough
 from dubio_papers.datasets.load import load

@@ -10,7 +10,7 @@ import numpy as np
 from dubio.errors import counted
 from dubio.searches.mutual_information import MutualInformationSearch
 from dubio.simulate import flip_labels
-from dubio.table.scaling import standardize
+from dubio.table.matrix import standardize
 from dubio_papers.claims import better, enough, the_same
 from dubio_papers.datasets.load import load
 from dubio_papers.experiment import Cell, Curves, Experiment, Finding, Point, Table

@@ -12,7 +12,7 @@ from dubio.errors import counted
 from dubio.searches.mutual_information import MutualInformationSearch
 from dubio.searches.neighbor_search import NeighborSearch
 from dubio.simulate import flip_labels
-from dubio.table.scaling import standardize
+from dubio.table.matrix import standardize
 from dubio_papers.claims import better
 from dubio_papers.datasets.load import load
 from dubio_papers.experiment import Cell, Curves, Experiment, Finding, Table

@@ -9,7 +9,7 @@ import numpy as np
 
 from dubio.doubt.noise_model import estimate_memberships
 from dubio.simulate import flip_labels
-from dubio.table.scaling import standardize
+from dubio.table.matrix import standardize
 from dubio_papers.datasets.load import load
 from dubio_papers.experiment import Cell, Experiment, Table
 

@@ -13,7 +13,7 @@ from dubio.doubt.noise_model import estimate_memberships
 from dubio.neighbors.information import knn_entropy, mutual_information, noise_tolerant_mutual_information
 from dubio.searches.mutual_information import MutualInformationSearch
 from dubio.simulate import flip_labels
-from dubio.table.scaling import standardize
+from dubio.table.matrix import standardize
 from dubio_papers.claims import better
 from dubio_papers.datasets.load import load
 from dubio_papers.experiment import Cell, Experiment, Finding, Table

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from dubio.scores.laplacian import semi_supervised_laplacian_score, supervised_laplacian_score
-from dubio.table.scaling import standardize
+from dubio.table.matrix import standardize
 from dubio_papers.datasets.load import load
 from dubio_papers.experiment import Cell, Curves, Experiment, Table
 from dubio_papers.experiments.ssls_figures import TITLES, Ranker, five_folds

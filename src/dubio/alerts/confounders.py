@@ -30,7 +30,7 @@ _WORDS = {"age", "sex", "gender", "site", "centre", "center", "hospital", "clini
 _WORDS |= {"plate", "scanner", "operator"}
 _MOST_LEVELS = 30  # categories of a column that may be a confounder
 _MOST_CANDIDATES, _MOST_ROWS, _MOST_FEATURES = 40, 5000, 200  # that are looked at
-_FEWEST_GONE = 3  # features that are no longer related
+FEWEST_GONE = 3  # features that are no longer related
 #: Their share among the related ones, for a column with such a name, a date or the order of rows; and for any other
 #: category, which may as well be a measurement.
 _SHARE_NAMED, _SHARE_OTHERS = 0.2, 2 / 3
@@ -56,7 +56,7 @@ def confounder_alerts(problem: Problem, is_related: NDArray[np.bool_], **options
     """
     problem = replace(problem, checks=None)
     related = np.flatnonzero(is_related & problem.is_judged)
-    if len(related) <= _FEWEST_GONE or problem.supervision.has_pairs:
+    if problem.supervision.has_pairs:
         return []
     few = problem.filled.rows(sample_rows(problem, _MOST_ROWS, 0))
     before = _strengths(few, related)
@@ -81,7 +81,7 @@ def confounder_alerts(problem: Problem, is_related: NDArray[np.bool_], **options
 
 
 def _needed(one: _Candidate, related: Rows) -> float:
-    return max(_FEWEST_GONE, one.share * (related != one.position).sum())
+    return max(FEWEST_GONE, one.share * (related != one.position).sum())
 
 
 def _candidates(problem: Problem) -> list[_Candidate]:

@@ -29,9 +29,8 @@ from dubio.evidence.residuals import regression_of, without_given
 from dubio.kernels.threads import chunks
 from dubio.problem import Problem
 from dubio.sampling import mixed_contents
-from dubio.table.matrix import Columns, Matrix
+from dubio.table.matrix import Columns, Matrix, standardize
 from dubio.table.rows import centred_within, group_means
-from dubio.table.scaling import standardize
 from dubio.words import Note, note, say
 
 Floats = NDArray[np.float64]

@@ -38,9 +38,8 @@ from dubio.neighbors.losses import NeighborLoss
 from dubio.problem import Problem
 from dubio.progress import advance, listening
 from dubio.sampling import mixed_contents, sample_half, sample_rows
-from dubio.table.matrix import Columns, columns_of_sizes
+from dubio.table.matrix import Columns, columns_of_sizes, standardize
 from dubio.table.rows import random_order
-from dubio.table.scaling import standardize
 from dubio.words import Note, capital, note, say
 
 Floats = NDArray[np.float64]

@@ -60,8 +60,7 @@ from scipy.stats import false_discovery_control
 
 from dubio.evidence.evidence import Evidence, varying_features
 from dubio.problem import Problem
-from dubio.table.matrix import Columns
-from dubio.table.scaling import standardize
+from dubio.table.matrix import Columns, standardize
 from dubio.target.numbers import Numbers
 from dubio.words import Note, note, say
 

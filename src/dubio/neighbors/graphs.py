@@ -19,8 +19,7 @@ from dubio.errors import InputError, InputWarning, warn
 from dubio.kernels.edges import SAME_DISTANCE, neighbors_on_a_line, pair_squared_distances
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.progress import advance
-from dubio.table.matrix import Matrix
-from dubio.table.scaling import centre_far_columns
+from dubio.table.matrix import Matrix, centre_far_columns
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

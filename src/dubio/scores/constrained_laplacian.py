@@ -27,7 +27,7 @@ from dubio.scores.coherence import Order, select_pairs, squared_lengths
 from dubio.scores.constraint import PairSelector
 from dubio.scores.weighted import ratio
 from dubio.table.matrix import Columns, feature_sums, read_matrix
-from dubio.table.scaling import standardize as standardize_columns
+from dubio.table.matrix import standardize as standardize_columns
 from dubio.target.pairs import Pairs, pair_graph, read_pairs
 
 Floats = NDArray[np.float64]

@@ -23,8 +23,7 @@ from dubio.moments.running import RunningMoments
 from dubio.moments.second_moments import SecondMoments
 from dubio.problem import Problem
 from dubio.ranking import Answer
-from dubio.table.matrix import Columns, feature_sums
-from dubio.table.scaling import nothing_varies
+from dubio.table.matrix import Columns, feature_sums, nothing_varies
 from dubio.target.reader import Target
 
 Floats = NDArray[np.float64]

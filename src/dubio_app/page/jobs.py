@@ -18,8 +18,8 @@ from dubio.alerts import find_alerts
 from dubio.doubt.audit_record import LabelAudit
 from dubio.errors import InputError, rows_named
 from dubio.findings import how_sure
+from dubio.table.matrix import fill_missing, standardize
 from dubio.table.read import column_readings, read_any_table
-from dubio.table.scaling import fill_missing, standardize
 from dubio.trust import Selection
 from dubio.words import note, sentence
 from dubio_app.command import trust

@@ -16,7 +16,7 @@ from dubio.doubt.votes import VoteAudit
 from dubio.errors import all_of, how_rows_count, quoted
 from dubio.findings import how_sure, note_on_evaluation
 from dubio.scores.consensus import likenesses
-from dubio.table.scaling import fill_missing, standardize
+from dubio.table.matrix import fill_missing, standardize
 from dubio.target.knowledge import Supervision
 from dubio.trust.fingerprints import annotators_in_words
 from dubio.trust.selection import FEWEST_ROWS, KeptColumn
