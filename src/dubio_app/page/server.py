@@ -416,7 +416,7 @@ class Page:
 
     async def _received(self, request: Request, most: int) -> Path:
         """The body of a request as a file in the project; it is never held in memory."""
-        too_large = HTTPException(413, f"The file has more than {most >> 20:,} MB.")
+        too_large = HTTPException(413, f"The file has more than {most >> 20:,} MB: dubio rank reads it without a page.")
         if int(request.headers.get("content-length", "0") or 0) > most:
             raise too_large
         with tempfile.NamedTemporaryFile(dir=self.project.folder, prefix=".upload.", delete=False) as file:

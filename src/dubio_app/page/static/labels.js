@@ -1,6 +1,6 @@
 // The fourth step: labels that models disagree with, one by one; rows drawn at random, judged blindly; the annotators.
 
-import { $, ask, button, count, element, post, send, shape } from "./parts.js";
+import { $, ask, button, count, element, send, shape } from "./parts.js";
 
 const FEWEST = 10; // judged rows from which on they are used
 
@@ -16,7 +16,7 @@ export function start(shared) {
   $("#check-card").addEventListener("keydown", checkKey);
   $("#draw").addEventListener("click", () => app.work("Drawing rows …", async () => {
     const rows = Number($("#draw-rows").value) || null;
-    app.take(await post("/api/draw", { version: app.state.version, rows, by: $("#draw-by").value }));
+    await app.change("/api/draw", { rows, by: $("#draw-by").value });
     await loadCards();
     $("#check-card").focus();
   }));
@@ -74,7 +74,7 @@ function decide(decision, label = "") {
   const given = data.classes[data.given[at]];
   const entry = { id: data.ids ? data.ids[at] : "", given, decision, label: decision === "change" ? label : decision === "right" ? given : "" };
   return app.attempt(async () => {
-    app.take(await post("/api/label", { version: app.state.version, rows: { [row]: entry } }));
+    await app.change("/api/label", { rows: { [row]: entry } });
     let next = at + 1;
     while (next < data.rows.length && app.state.labels[data.rows[next]]) next += 1;
     if (next < data.rows.length) at = next;
@@ -107,7 +107,7 @@ function correct() {
   made.push(button("Cannot tell (u)", () => decide("unsure"), pressed(labels[row]?.decision === "unsure")));
   $("#correct-choices").replaceChildren(...made);
   $("#correct-move").replaceChildren(button("Previous", () => move(-1), { disabled: at === 0 }), button("Next", () => move(1), { disabled: at === total - 1 }),
-    ...(labels[row] ? [button("Forget this decision", () => app.attempt(async () => { app.take(await post("/api/label", { version: app.state.version, rows: { [row]: null } })); fill(); }))] : []));
+    ...(labels[row] ? [button("Forget this decision", () => app.attempt(async () => { await app.change("/api/label", { rows: { [row]: null } }); fill(); }))] : []));
 }
 
 function move(step) {
@@ -156,7 +156,7 @@ function strip(feature) {
 function judge(value) {
   const rows = Object.fromEntries(drawn.cards[card].rows.map((row) => [row, value]));
   return app.attempt(async () => {
-    app.take(await post("/api/check", { version: app.state.version, rows }));
+    await app.change("/api/check", { rows });
     let next = card + 1;
     while (next < drawn.cards.length && app.state.checks[drawn.cards[next].rows[0]] !== undefined) next += 1;
     if (next < drawn.cards.length) card = next;

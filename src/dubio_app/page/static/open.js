@@ -13,7 +13,7 @@ const RE_READ = ["header_row", "sheet", "decimal", "na", "nominal", "ignore", "i
 
 const app = {
   state: { options: {}, labels: {}, checks: {}, files: {}, take: [], version: 0, table: "", title: "", kind: "", name: "", command: "", folder: "", decided: "" },
-  take, refresh, decide, attempt, complain, status, tell, show, undo, work, over, looked, answered,
+  take, refresh, change, decide, attempt, complain, status, tell, show, undo, work, over, looked, answered,
 };
 
 function complain(error) {
@@ -66,10 +66,18 @@ function take(next) {
   takeAway.fill(answers.current());
 }
 
+// Changes go one after the other, so that two quick clicks of one person are no conflict.
+let last = Promise.resolve();
+function change(path, content) {
+  const next = last.then(async () => take(await post(path, { version: app.state.version, ...(typeof content === "function" ? content() : content) })));
+  last = next.catch(() => {});
+  return next;
+}
+
 async function decide(options, words = {}) {
   const before = JSON.stringify(RE_READ.map((name) => app.state.options[name]));
   await attempt(async () => {
-    take(await post("/api/decide", { version: app.state.version, options, ...words }));
+    await change("/api/decide", () => ({ options: typeof options === "function" ? options() : options, ...words }));
     if (JSON.stringify(RE_READ.map((name) => app.state.options[name])) !== before) await table.look();
     else await question.check();
   });
@@ -77,7 +85,7 @@ async function decide(options, words = {}) {
 
 async function undo() {
   await attempt(async () => {
-    take(await post("/api/undo", { version: app.state.version }));
+    await change("/api/undo", {});
     await everything();
   });
 }
@@ -90,7 +98,7 @@ async function everything() {
 
 // The columns are there: the question can be asked.
 function looked() {
-  question.fill(true);
+  question.fill();
   attempt(question.check);
 }
 

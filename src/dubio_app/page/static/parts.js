@@ -204,7 +204,7 @@ export function notice(record, options, decide, about = record.text) {
   const item = element("li", "", {}, element("span", record.text));
   if (record.remedy) item.append(" ", element("span", `${record.remedy[0].toUpperCase()}${record.remedy.slice(1)}.`, { class: "help" }));
   const clicks = element("span", "", { class: "clicks" });
-  for (const click of record.clicks || []) clicks.append(button(click.label, () => decide(optionsOf(click, options())), { "aria-label": `${click.label}: ${about}`.slice(0, 200) }));
+  for (const click of record.clicks || []) clicks.append(button(click.label, () => decide(() => optionsOf(click, options())), { "aria-label": `${click.label}: ${about}`.slice(0, 200) }));
   if (clicks.children.length) item.append(" ", clicks);
   return item;
 }

@@ -1,7 +1,7 @@
 // The second step: what is known about the labels, which rows belong together, what is known already; then the alerts.
 
 import { $, all, ask, bars, element, notice, send, shape } from "./parts.js";
-import { columnPicker, hasColumns } from "./table.js";
+import { columnPicker, hasColumns, names } from "./table.js";
 
 let app;
 let kind = "";
@@ -85,7 +85,7 @@ export function fill(force = false) {
   kind = guess(options, files);
   for (const radio of all("#kinds input")) radio.checked = radio.value === kind;
   app.tell("question", answered());
-  const now = JSON.stringify([kind, app.state.table, hasColumns(), files]);
+  const now = JSON.stringify([kind, app.state.table, names().length, files]);
   if (!force && now === drawn) return;
   drawn = now;
   $("#target").replaceChildren(...KINDS[kind].fields.map(field));

@@ -81,7 +81,7 @@ function problems(others) {
 function decided() {
   const said = { ignore: "left out", nominal: "read as a category", id: "names a row", na: "means missing" };
   return Object.entries(said).flatMap(([option, words]) => (app.state.options[option] || []).map((name) => element("li", `${name}: ${words} `, {},
-    button("Take back", () => app.decide({ [option]: app.state.options[option].filter((one) => one !== name) }), { "aria-label": `Take back: ${name} ${words}` }))));
+    button("Take back", () => app.decide(() => ({ [option]: (app.state.options[option] || []).filter((one) => one !== name) })), { "aria-label": `Take back: ${name} ${words}` }))));
 }
 
 function firstRows({ names: heads, rows, n_columns: total, notes }) {
@@ -127,7 +127,7 @@ function row(one) {
   const clicks = element("div", "", { class: "clicks" });
   for (const [label, option] of [["Leave out", "ignore"], ["Category", "nominal"], ["Names a row", "id"]]) {
     const on = (options[option] || []).includes(one.column);
-    clicks.append(button(label, () => app.decide(on ? { [option]: options[option].filter((other) => other !== one.column) } : optionsOf({ adds: { [option]: [one.column] } }, options)),
+    clicks.append(button(label, () => app.decide(() => on ? { [option]: (app.state.options[option] || []).filter((other) => other !== one.column) } : optionsOf({ adds: { [option]: [one.column] } }, app.state.options)),
       { "aria-pressed": String(on), "aria-label": `${label}: ${one.column}` }));
   }
   made.append(picture, name, read, clicks);
