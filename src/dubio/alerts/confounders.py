@@ -34,6 +34,7 @@ FEWEST_GONE = 3  # features that are no longer related
 #: Their share among the related ones, for a column with such a name, a date or the order of rows; and for any other
 #: category, which may as well be a measurement.
 _SHARE_NAMED, _SHARE_OTHERS = 0.2, 2 / 3
+_CLEAR = 3.0  # standardised effect of a feature with clear evidence
 _LEFT = 0.6  # of a standardised effect, at most, in a feature that is explained: less evidence alone is not enough
 _MOST_EXPLAINED = 0.9  # share of the target: above it, the column is another form of it, or rows are sorted by it
 
@@ -60,8 +61,7 @@ def confounder_alerts(problem: Problem, is_related: NDArray[np.bool_], **options
         return []
     few = problem.filled.rows(sample_rows(problem, _MOST_ROWS, 0))
     before = _strengths(few, related)
-    leaves = [one for one in _candidates(few) if _explained(one.problem) <= _MOST_EXPLAINED]
-    tried = [(_n_gone(one, related, before), one) for one in leaves]
+    tried = [(_n_gone(one, related, before), one) for one in _candidates(few)]
     found = [(count, one) for count, one in tried if count >= _needed(one, related)]
     if not found:
         return []
@@ -162,11 +162,18 @@ def _best_cut(part: Floats) -> tuple[float, int]:
 
 
 def _n_gone(one: _Candidate, related: Rows, before: Floats) -> int:
-    """The number of related features of which little is left once the candidate is given."""
+    """The number of related features with clear evidence of which little is left once the candidate is given.
+
+    A mark of the target explains a share of it, and leaves about the root of the rest of everybody's evidence.
+    """
+    share = _explained(one.problem)
+    if share > _MOST_EXPLAINED:
+        return 0
     others = related != one.position
     after = np.full(len(related), np.inf)
     after[others] = _strengths(one.problem, related[others])
-    return int((others & (after < _LEFT * before) & (after < stats.norm.isf(0.025))).sum())
+    left = np.minimum(_LEFT * np.sqrt(1.0 - share) * before, stats.norm.isf(0.025))
+    return int((others & (before >= _CLEAR) & (after < left)).sum())
 
 
 def _strengths(problem: Problem, features: Rows) -> Floats:
