@@ -449,9 +449,9 @@ SENTENCES: dict[str, str] = {
     "all kept": "when the data are resampled, only the order can change: every feature is kept",
     "never kept": "when {resampled} {draws} times, nothing was kept",
     "sometimes kept": "when {resampled} {draws} times, a feature was kept in {some} of them",
-    "forecast": "selections from fresh samples of this size should agree to {forecast} (forecast; {low} to {high} nine "
-    "times in ten; 1 means always the same features, 0 no better than chance). When {resampled} {draws} times, the "
-    "selections agreed to {agreement}, which is too hopeful: they share rows",
+    "forecast": "selections from fresh samples of this size should agree to {forecast} (forecast; {low} to {high} "
+    "about nine times in ten; 1 means always the same features, 0 no better than chance). When {resampled} {draws} "
+    "times, the selections agreed to {agreement}, which is too hopeful: they share rows",
     "agreement of resamples": "when {resampled} {draws} times, the selections agreed to {agreement} (1 means always "
     "the same features, 0 no better than chance)",
     "often kept": "kept in most draws, {n} of {of} {of:feature|features}: {names}",
