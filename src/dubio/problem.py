@@ -39,6 +39,20 @@ from dubio.target.several import refuse_shared_names
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class AllRows:
+    """What all rows say about single features, if the rows of a problem are a sample of them."""
+
+    #: (n_features,): p-value of each feature alone; NaN where only the sample was tested.
+    pvalues: NDArray[np.float64]
+    #: Number of labelled rows behind them.
+    n_rows: int
+
+    def only(self, features: NDArray[np.int64]) -> AllRows:
+        """The same for some features."""
+        return AllRows(self.pvalues[features], self.n_rows)
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A table and what is known of its target.
@@ -68,6 +82,8 @@ class Problem:
         Which features are given: the others are judged by what they add to these.
     is_resample : bool
         Whether the rows were drawn to see how an answer changes: then it is not explained.
+    all_rows : AllRows or None
+        If the rows are a sample: tests of single features on all rows of the table.
     """
 
     X: Matrix
@@ -81,6 +97,7 @@ class Problem:
     checks: Checks | None = None
     given: Given | None = None
     is_resample: bool = False
+    all_rows: AllRows | None = None
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -214,7 +231,7 @@ class Problem:
         weight, groups = (None if one is None else one[index] for one in (self.sample_weight, self.groups))
         known = self.supervision.rows(index)
         checks = None if self.checks is None else self.checks.rows(index)
-        facts: dict[str, Any] = {"sample_weight": weight, "groups": groups, "checks": checks}
+        facts: dict[str, Any] = {"sample_weight": weight, "groups": groups, "checks": checks, "all_rows": None}
         return replace(self, X=self.X[index], supervision=known, **facts)
 
     @property
@@ -267,7 +284,9 @@ class Problem:
         nominal = self.nominal[places] if len(self.nominal) else self.nominal
         columns = None if self.columns is None else self.columns.only(index)
         given = None if self.given is None else self.given.only(index)
-        return replace(self, X=self.X[:, places], names=names, nominal=nominal, columns=columns, given=given)
+        every = None if self.all_rows is None else self.all_rows.only(index)
+        parts: dict[str, Any] = {"names": names, "nominal": nominal, "columns": columns, "given": given}
+        return replace(self, X=self.X[:, places], all_rows=every, **parts)
 
     def varying_features(self, rows: NDArray[Any]) -> NDArray[np.intp]:
         """The features that vary among ``rows`` (the rows to learn from); raises if none varies."""

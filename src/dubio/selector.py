@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import field, replace
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -24,6 +25,7 @@ from dubio.evidence.effects import Effects, EffectsWithin, effects_of, effects_w
 from dubio.evidence.evidence import notes_on_groups
 from dubio.evidence.relevance import needed_alone, tests_without_given
 from dubio.evidence.residuals import explained_by_given
+from dubio.evidence.sketch import column_of, sketch_dask, tested_on_all_rows
 from dubio.findings import LEAKS, Alert, Findings, left_out_by
 from dubio.kernels.gpu import DeviceName
 from dubio.methods.base import TESTED, Selector
@@ -304,7 +306,14 @@ class FeatureSelector(Selector):
             rows = _with_checked(
                 Problem(rows[:, None], supervision, groups=groups, checks=checks), self.max_rows, self._seed
             )
-        problem = super().read_problem(take_rows(X, rows, n_rows), **of_table)
+        some = take_rows(X, rows, n_rows)
+        problem = super().read_problem(some, **of_table)
+        target = supervision.one_per_row
+        plain = groups is None and weights is None and checked is None and given is None
+        if is_dask(X) and len(rows) < n_rows and plain and target is not None and not supervision.has_pairs:
+            sample = replace(problem, supervision=supervision.rows(rows))
+            every = tested_on_all_rows(sample, partial(column_of, some), partial(sketch_dask, X, target))
+            problem = replace(problem, all_rows=every)
         if given is not None:
             supervision.require_given()
             problem = with_given_columns(problem, some_given(given, rows, n_rows))
@@ -489,6 +498,9 @@ class FeatureSelector(Selector):
             notes.append(note("missing cells", n=whole.n_missing, filled_with=whole.filled_with))
         if problem.n_rows < problem.n_rows_in_all:
             notes.append(note("sampled", n_rows=problem.n_rows, n_in_all=problem.n_rows_in_all))
+        if problem.all_rows is not None:
+            tested = int((~np.isnan(problem.all_rows.pvalues)).sum())
+            notes.append(note("tested on all rows", n=tested, of=problem.n_features, n_rows=problem.all_rows.n_rows))
         is_tested = "pvalue" in selector.to_ranking().extras
         if problem.groups is not None:
             notes += notes_on_groups(problem, selector._keeps_groups_apart, is_tested)

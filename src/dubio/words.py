@@ -296,6 +296,8 @@ SENTENCES: dict[str, str] = {
     "decimal commas": "{n} {n:column|columns} with decimal commas {n:was|were} read as numbers: {names!q:5}",
     "units": "numbers with a unit: {columns}",
     "missing cells": "{n} missing {n:value|values} in the table {n:was|were} filled with {filled_with}",
+    "tested on all rows": "{n} of {of} columns {n:was|were} tested alone on all {n_rows:,} labelled rows; the "
+    "order, the test of columns together and the effects are those of the sample",
     "sampled": "a sample of {n_rows:,} of {n_in_all:,} rows was used",
     "cells missing in all rows": "{share} of the cells of all rows are missing",
     "constant in all rows": "only one value in all rows: {names!q}",

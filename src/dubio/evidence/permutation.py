@@ -135,7 +135,7 @@ def permutation_pvalues(
 #: p-value below which it is checked if a few rows decide.
 SMALL = 0.01
 #: Effective number of rows below which the target, or a feature, depends on a few rows.
-_ROWS_OF_TARGET, _ROWS_OF_FEATURE = 10.0, 20.0
+_ROWS_OF_TARGET, FEW_ROWS_OF_FEATURE = 10.0, 20.0
 #: Most and fewest permutations of a check, and how many reach the score before it ends.
 MOST_PERMUTATIONS, _FEWEST, _ENOUGH_CHECKS = 9_999, 999, 50
 #: Limit on the work of a check, in rows x columns x permutations.
@@ -183,7 +183,7 @@ def checked_pvalue(
 def most_squares(block: Floats, rank: int) -> float:
     """The sum of the squared leverages of a target of this rank above which a few rows decide on this feature."""
     half = 0.5 * len(block)  # rows that count alike are never few, however short the table is
-    if effective_rows((block**2).sum(axis=1)) >= min(_ROWS_OF_FEATURE, half):
+    if effective_rows((block**2).sum(axis=1)) >= min(FEW_ROWS_OF_FEATURE, half):
         return float("inf")
     if 2 * len(np.unique(block, axis=0)) <= len(block):  # of numbers that differ, the closed form knows the tails
         return 0.0

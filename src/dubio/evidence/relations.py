@@ -135,6 +135,10 @@ class TestedFeatures:
 
     __test__ = False  # not a class of tests
 
+    def with_all_rows(self, pvalues: Floats) -> TestedFeatures:
+        """The same tests; features that have a p-value from all rows of a table (not NaN) have this one."""
+        return replace(self, bounds=np.where(np.isnan(pvalues), self.bounds, pvalues))
+
     @property
     def pvalues(self) -> Floats:
         """The combined p-values."""

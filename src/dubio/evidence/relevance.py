@@ -250,6 +250,9 @@ def relevance_of(
     If rows were checked, every feature is also tested against the truth (:mod:`dubio.evidence.truth`).
 
     ``only_decides``: which features are related, and neither their families nor what chance may give.
+
+    If the rows are a sample of a table that is not in memory, :math:`p_1` of columns of numbers without gaps comes from
+    all rows (:mod:`dubio.evidence.sketch`).
     """
     whole, problem = problem, problem.tested
     bounds = np.ones((3, problem.n_features))
@@ -302,8 +305,10 @@ def tests_without_given(problem: Problem, is_related: NDArray[np.bool_], **optio
 
 def _alone_and_together(problem: Problem, alpha: float, random_state: int, n_jobs: int | None) -> TestedFeatures:
     """p-values of features that vary, alone and together with others."""
+    all_rows = problem.all_rows
     problem = problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))  # the row order decides nothing
     single = relations_to_any(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
+    single = single if all_rows is None else single.with_all_rows(all_rows.pvalues)
     # its halves depend on the contents of the table, not on the seed: no seed may decide what is kept
     together = joint_pvalues(problem, random_state=0, n_jobs=n_jobs)
     # with too few rows for the second test, the first one has all of the error

@@ -268,3 +268,68 @@ def centre_columns(XT: Any, shift: Any, T: Any, mean: Any, roots: Any, start: in
         out[d, i] = factors[i]
         for k in range(n_targets):
             out[d + 1 + k, i] = (T[i, k] - mean[k]) * factors[i]
+
+
+@numba.njit(cache=True, nogil=True)
+def binned_sums(
+    x: Any,
+    codes: Any,
+    values: Any,
+    limits: Any,
+    first: Any,
+    centre: float,
+    scale: float,
+    counts: Any,
+    sums: Any,
+    powers: Any,
+    cross: Any,
+) -> int:
+    """Add one column to the sums of its bins, to its first four power sums and to its products with the target.
+
+    ``values`` are numbers of the target, or empty if it has classes; rows with the code -1 do not count. ``first`` has
+    the first bin of each cell of equal width between the first and the last limit. Returns how many cells are missing.
+    """
+    n_limits = len(limits)
+    while n_limits > 0 and limits[n_limits - 1] == np.inf:
+        n_limits -= 1
+    low, n_cells = (limits[0] if n_limits else 0.0), len(first) - 1
+    width = limits[n_limits - 1] - low if n_limits else 0.0
+    per_cell = n_cells / width if width > 0.0 else 0.0
+    of_numbers, missing = len(values) > 0, 0
+    p1 = p2 = p3 = p4 = 0.0
+    for i in range(len(x)):
+        code = codes[i]
+        if code < 0:
+            continue
+        value = float(x[i])
+        if not np.isfinite(value):
+            missing += 1
+            continue
+        if n_limits == 0 or value < low:
+            place, end = 0, 0
+        elif value >= limits[n_limits - 1]:
+            place, end = n_limits, n_limits
+        else:
+            cell = min(int((value - low) * per_cell), n_cells - 1)
+            # one cell more on each side: the cell of a number may be rounded
+            place, end = first[max(cell - 1, 0)], first[min(cell + 2, n_cells)]
+        while place < end:
+            middle = (place + end) // 2
+            if limits[middle] <= value:
+                place = middle + 1
+            else:
+                end = middle
+        z = (value - centre) / scale
+        t = values[i] if of_numbers else 1.0
+        counts[place] += 1.0
+        sums[place, code] += t
+        cross[code] += z * t
+        p1 += z
+        p2 += z * z
+        p3 += z * z * z
+        p4 += z * z * z * z
+    powers[0] += p1
+    powers[1] += p2
+    powers[2] += p3
+    powers[3] += p4
+    return missing

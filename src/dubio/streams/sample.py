@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -12,8 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted, quoted
+from dubio.evidence.sketch import Bins, Sketch, tested_on_all_rows
 from dubio.findings import Alert, Findings
+from dubio.kernels.threads import default_threads
 from dubio.moments.column_moments import ColumnMoments
+from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.sampling import scrambled
 from dubio.streams.moments import column_blocks
@@ -182,6 +185,70 @@ class RowSample:
         return np.asarray(hidden).astype(bool)
 
 
+def with_tests_of_all_rows(problem: Problem, drawn: DrawnRows, labels: list[str], missing_label: Any = None) -> Problem:
+    """The problem of a sample, with tests of single features on all rows: the files are read a second time.
+
+    Not if rows belong together, have weights, or were checked; if columns are given; if the target is not read as it is
+    written; or if the rows cannot be read again.
+    """
+    facts = problem.groups, problem.sample_weight, problem.checks, problem.given
+    names = None if problem.columns is None else problem.columns.input_names
+    names = problem.names if names is None else names
+    target, pieces = problem.supervision.one_per_row, drawn.pieces
+    if len(labels) != 1 or names is None or target is None or problem.supervision.has_pairs:
+        return problem
+    if (
+        len(drawn.table) == drawn.n_rows
+        or any(one is not None for one in facts)
+        or any(one.read_once for one in pieces)
+    ):
+        return problem
+    label = labels[0]
+    as_written = _one_per_row(drawn.table.column(label), problem.supervision, missing_label)
+    if not np.array_equal(as_written, target, equal_nan=True):
+        return problem
+
+    def raw(place: int) -> NDArray[Any] | None:
+        name = str(names[place])
+        if name not in drawn.columns or not is_number(drawn.table.schema.field(name).type):
+            return None
+        return as_numbers(drawn.table.column(name)).astype(np.float64)
+
+    def sketched(places: list[int], bins: Bins) -> Sketch | None:
+        wanted, done = [str(names[place]) for place in places], 0
+        found: Sketch | None = None
+        for batch in batches_of(pieces, [*wanted, label], None):
+            target = _one_per_row(batch.rows.select([label]).column(0), problem.supervision, missing_label)
+            found = Sketch.empty(bins) if found is None else found
+            start = 0
+            for some in read_ahead(batch.rows.select(part) for part in column_blocks(batch.rows, wanted)):
+                columns = [as_numbers(column) for column in some.columns]
+                found.add(columns, target, start, default_threads())
+                start += len(columns)
+            found.add_target(target)
+            done += batch.rows.num_rows
+            del batch
+            advance("tests of all rows", done, drawn.n_rows)
+        return found
+
+    return replace(problem, all_rows=tested_on_all_rows(problem, raw, sketched))
+
+
+def _one_per_row(column: Any, supervision: Supervision, missing_label: Any) -> NDArray[Any]:
+    """The code of the class of each row (-1: none), or its number (NaN), as in the sample."""
+    if supervision.given_codes is None:
+        numbers = as_numbers(column).astype(np.float64)
+        is_number_too = isinstance(missing_label, Real) and not isinstance(missing_label, bool)
+        return np.where(numbers == missing_label, np.nan, numbers) if is_number_too else numbers
+    code_of = {value: code for code, value in enumerate(supervision.classes.tolist())}
+    values, codes = coded(column.combine_chunks() if hasattr(column, "combine_chunks") else column)
+    written = [
+        value if value in code_of or not isinstance(value, str) else value.strip() for value in values.to_pylist()
+    ]
+    found = [code_of.get(value, -1) for value in written]
+    return np.array([*found, -1], dtype=np.int64)[codes]
+
+
 @dataclass(frozen=True)
 class DrawnRows:
     """A sample of rows, and what is known of all rows."""
@@ -196,6 +263,8 @@ class DrawnRows:
     moments: ColumnMoments
     #: Number of rows of each class, over all rows; empty if the target does not hold classes.
     class_counts: dict[Any, int]
+    #: The files.
+    pieces: list[Piece] = field(default_factory=list)
 
 
 def draw_rows(
@@ -218,7 +287,7 @@ def draw_rows(
         advance("rows", sample.n_rows, total)
     table = sample.table()
     assert moments is not None
-    return DrawnRows(table, sample.n_rows, [*features, *labels], moments, sample.class_counts)
+    return DrawnRows(table, sample.n_rows, [*features, *labels], moments, sample.class_counts, pieces)
 
 
 def moments_of(columns: Any) -> ColumnMoments:

@@ -41,6 +41,8 @@ class Piece:
     largest: int = 0
     #: What separates the columns of a text file, and what the user should know about how it is read.
     separator: str = ","
+    #: Whether the rows can be read only once.
+    read_once: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -96,7 +98,11 @@ def open_source(source: Any, how: HowToRead | None = None) -> list[Piece]:
         return [_dataset_piece(ds.dataset(source))]
     if isinstance(source, pa.RecordBatchReader):
         types = _types(source.schema)
-        return [Piece("the reader", types, None, lambda columns, _: (batch.select(columns) for batch in source))]
+
+        def read(columns: list[str], _: int | None) -> Iterator[Any]:
+            return (batch.select(columns) for batch in source)
+
+        return [Piece("the reader", types, None, read, read_once=True)]
     remedy = "give the path of a Parquet, CSV or Arrow file, a folder of such files, or a pyarrow Dataset, Table or "
     raise InputError("source", f"is a {type(source).__name__}", f"{remedy}RecordBatchReader")
 

@@ -16,7 +16,7 @@ from dubio.progress import advance, listener_of, listening
 from dubio.ranking import Ranking
 from dubio.selector import FeatureSelector
 from dubio.streams.moments import BATCH_MOMENTS, StreamColumns
-from dubio.streams.sample import columns_of_all_rows, draw_rows, refuse_infinity, with_all_rows
+from dubio.streams.sample import columns_of_all_rows, draw_rows, refuse_infinity, with_all_rows, with_tests_of_all_rows
 from dubio.streams.sources import Piece, batches_of, is_number, open_source, sort_of, total_rows, usual_rows
 from dubio.table.matrix import arrow_frame, not_numeric
 
@@ -131,7 +131,9 @@ def _rank_sample(
         y = arrow_frame(table.select(labels))
         y = y if asked.target is None else y[asked.target]
     selector = FeatureSelector(n_features_to_select="auto" if wish is None else wish, missing_label=missing_label)
-    ranking = selector.fit(arrow_frame(table.select(names)), y).to_ranking()
+    problem = selector.read_problem(arrow_frame(table.select(names)), y)
+    problem = with_tests_of_all_rows(problem, drawn, labels, missing_label)
+    ranking = selector.fit_problem(problem).to_ranking()
     ranking = ranking.with_columns(columns_of_all_rows(drawn, [str(name) for name in ranking.names]))
     if table.num_rows == n_rows:
         return ranking

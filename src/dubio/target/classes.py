@@ -211,6 +211,10 @@ class Classes(OfClasses):
         return self.codes
 
     @property
+    def one_per_row(self) -> NDArray[Any] | None:
+        return self.codes
+
+    @property
     def given_codes(self) -> NDArray[np.int64]:
         return self.codes
 

@@ -274,6 +274,11 @@ class Supervision(ABC):
         """The same knowledge in its simplest kind: probabilities that are all 0 or 1 become classes."""
         return self
 
+    @property
+    def one_per_row(self) -> NDArray[Any] | None:
+        """The code of the class of each row (-1: no label), or its number (NaN), if tests need no more than that."""
+        return None
+
     @abstractmethod
     def as_tested(self) -> Supervision:
         """The same knowledge as the tests of relevance see it: classes, probabilities or numbers."""

@@ -44,6 +44,10 @@ class Numbers(Supervision):
     def row_numbers(self) -> Floats:
         return self.values
 
+    @property
+    def one_per_row(self) -> NDArray[Any] | None:
+        return self.values
+
     def as_tested(self) -> Supervision:
         return self
 

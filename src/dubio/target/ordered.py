@@ -38,6 +38,10 @@ class _InOrder(OfClasses, ABC):
     #: Content of each labelled row, in words.
     _row: ClassVar[str]
 
+    @property
+    def one_per_row(self) -> NDArray[Any] | None:
+        return None  # scores depend on how many rows each class has
+
     def as_tested(self) -> Supervision:
         """The normal score of each row, or the expected one: see :func:`order_scores`."""
         values = np.full(self.n_rows, np.nan)

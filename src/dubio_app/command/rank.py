@@ -84,6 +84,10 @@ def ranked(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> Run:
         known = problem.supervision.certain()
         if call.evaluate is not None and not known.form:  # before the work starts
             raise InputError("evaluate", f"needs classes, probabilities or numbers, but {known.given}")
+        if drawn is not None:
+            from dubio.streams.sample import with_tests_of_all_rows
+
+            problem = with_tests_of_all_rows(problem, drawn, question.target_names, question.missing_label)
         selector.fit_problem(problem)
     findings = selector.findings_
     notes += read_notes(question.asked, problem.supervision)
