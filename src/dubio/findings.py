@@ -242,7 +242,8 @@ def _on_families(ranking: Ranking) -> Iterator[Note]:
     if len(heads) < 2:
         return
     said = [str(ranking.extras["beyond"][head]) for head in heads]
-    names = [ranking.names[head] for head, one in zip(heads, said, strict=True) if one == "adds"]
+    shown = ranking.extras.get("region", ranking.names)
+    names = [shown[head] for head, one in zip(heads, said, strict=True) if one == "adds"]
     adding = say("families add", adds=len(names), names=names) if names else say("no family adds")
     yield note("families", related=ranking.n_relevant, n=len(heads), adding=adding)
     if weak := said.count("weak test"):
