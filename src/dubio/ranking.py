@@ -59,7 +59,7 @@ class Ranking:
     losses : array or None
         The mean loss of nearest neighbours with the first 1, 2, ... related features, if it was compared.
     most_by_chance : int or None
-        The most related features that are there by chance, in 95 % of permutations of the target.
+        The most related features that are there by chance, in nearly all permutations of the target.
 
     Examples
     --------
