@@ -356,7 +356,7 @@ def passes(qvalues: Floats, alpha: float) -> NDArray[np.bool_]:
 
 
 #: Permutations of the target, the share of them in which the bound holds, and most rows of a permutation. The cut is
-#: that of the table itself, so a quantile of 0.95 held in 91 of 101 draws (``python -m benchmarks.families``).
+#: that of the table itself, so a quantile of 0.95 held in 92 of 101 draws (``python -m benchmarks.families``).
 _SHUFFLES, _BOUND, _SHUFFLED_ROWS = 400, 0.975, 1000
 
 
@@ -364,8 +364,8 @@ def most_by_chance(problem: Problem, pvalues: Floats, relevant: NDArray[np.bool_
     """A bound on the number of false features among the relevant ones of this table.
 
     The target is permuted 400 times (within groups, if rows belong together). Each time, the features are counted whose
-    p-value is at most the largest one that was kept; the bound is the 97.5 % quantile of these numbers. In permutations a
-    feature has the p-values of the linear tests, joined as in :func:`~dubio.evidence.relations.relation_pvalues`, and
+    p-value is at most the largest one that was kept; the bound is the 97.5 % quantile of these numbers. In permutations
+    a feature has the p-values of the linear tests, joined as in :func:`~dubio.evidence.relations.relation_pvalues`, and
     they have all of the error: features of noise pass together if they are correlated, whichever test is asked.
     """
     cut, kept = float(pvalues[relevant].max()), int(relevant.sum())
