@@ -190,6 +190,7 @@ function inWords(i) {
     const where = of("effect_of") ? `the class or target ${of("effect_of")}` : "a higher target";
     said.push(`Effect: in ${of("effect")} % of the pairs of rows (${of("effect_low")} to ${of("effect_high")} %), the higher value goes with ${where}. 50 % is no effect.`);
   }
+  if (of("verdict")) said.push(`Checked rows: ${of("verdict")}.`);
   if (typeof of("difference") === "number") said.push(`Difference: ${of("difference")} in its own unit.`);
   const family = of("family");
   if (family) {
