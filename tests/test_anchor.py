@@ -188,7 +188,9 @@ def _accuses(said):
     return re.search(ACCUSES, " ".join(said.split()).replace(COLUMNS["pvalue"][1], ""))
 
 
-@pytest.mark.parametrize("kind", ["classes", "ordered", "numbers"])
+@pytest.mark.parametrize(
+    "kind", ["classes", *(pytest.param(k, marks=pytest.mark.thorough) for k in ("ordered", "numbers"))]
+)
 def test_no_screen_of_the_command_accuses_without_an_anchor(table, capsys, kind):
     page, frame = table.with_suffix(".html"), pd.read_csv(table)
     if kind != "classes":
@@ -206,6 +208,7 @@ def test_no_screen_of_the_command_accuses_without_an_anchor(table, capsys, kind)
     assert not _accuses(shown), _accuses(shown)
 
 
+@pytest.mark.thorough
 def test_no_screen_of_a_ranking_and_no_help_accuses(table, capsys):
     page = table.with_suffix(".html")
     assert run(["rank", str(table), "-t", "diagnosis", "--no-tolerance", "--report", str(page)]) == 0
