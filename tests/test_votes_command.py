@@ -62,10 +62,15 @@ def test_csv_and_json_have_every_row_and_every_vote(scans, capfd):
     assert len(found["votes"]) > 300 and len(found["rows"]) == 160
 
 
-def test_ranking_with_votes_and_columns(scans, capfd):
+def test_ranking_with_votes_and_columns(scans, capfd, tmp_path):
     path, _ = scans
-    assert run(["rank", str(path), "--annotators", ",".join(NAMES), "--combine", "columns", "--ignore", "id"]) == 0
-    assert "votes of 3 annotators" in capfd.readouterr().out
+    page = tmp_path / "page.html"
+    words = ["rank", str(path), "--annotators", ",".join(NAMES), "--combine", "columns", "--ignore", "id"]
+    assert run([*words, "--report", str(page)]) == 0
+    out = " ".join(capfd.readouterr().out.split())
+    assert "votes of 3 annotators" in out and "rad_C agrees with the likely truth in" in out
+    text = page.read_text(encoding="utf-8")
+    assert text.index("Annotators and their votes") < text.index("All features") and "<b>malignant" not in text
 
 
 @pytest.mark.parametrize(
@@ -74,6 +79,7 @@ def test_ranking_with_votes_and_columns(scans, capfd):
         ([], "give --target, or the columns of --annotators"),
         (["--annotators", "rad_A"], "votes of one annotator only"),
         (["--annotators", "rad_A,nobody"], "nobody"),
+        (["--annotators", "rad_A,rad_B", "--share", "10%"], "--share and --annotators cannot be combined"),
         (["--target", "rad_A", "--save-labels", "truth.csv"], "--save-labels writes what the votes say together"),
     ],
 )

@@ -349,9 +349,13 @@ OPTIONS = (
         "Leave out features that are suspected to be copies of the target, or separate its classes completely."
     ),
     _to_make(
-        "--engine", choices=("transitions", "pooled", "confident", "lnt"), default="transitions", commands="audit"
+        "--engine",
+        choices=("transitions", "pooled", "confident", "lnt"),
+        default="transitions",
+        commands="audit",
+        excludes="annotators",
     ).means("How the models judge the labels."),
-    _to_make("--share 10%|5%-15%", commands="audit", read=_share_of_wrong).means(
+    _to_make("--share 10%|5%-15%", commands="audit", read=_share_of_wrong, excludes="annotators").means(
         "Share of wrong labels, if you know it, or from where to where it reaches. Each label then gets the "
         "probability that it is wrong."
     ),

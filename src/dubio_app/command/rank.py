@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dubio.doubt.votes import VoteAudit
 from dubio.errors import InputError
 from dubio.findings import BEYOND, how_sure, not_told_yet, note_on_evaluation
 from dubio.target.label_values import CorrectedLabels
@@ -107,7 +108,8 @@ def examined(run: Run) -> Run:
     run.stability, run.tolerance = trust.resample(run), trust.tolerate(run)
     run.fingerprints, run.corrected = trust.look_for_fingerprints(run), trust.before_and_after(run)
     run.evaluation = trust.evaluate(run)
-    run.audit = trust.audit_labels(run) if run.call.is_in_depth else None
+    of_votes = run.problem.supervision.believed == "votes"  # who of the annotators is right is part of the answer
+    run.audit = trust.audit_labels(run) if run.call.is_in_depth or of_votes else None
     if run.call.no_rows:
         run.findings = run.findings.without_cells(trust.common_classes(run.problem.supervision.certain()))
     return run
@@ -185,6 +187,7 @@ def _how(run: Run) -> list[Any]:
     how += [note("related first" if ranking.about_truth is None else "truth first")] if ranking.n_relevant else []
     how += [] if run.tolerance is None else wording.tolerance_columns(run.tolerance)
     how += [] if run.corrected is None else run.corrected.sentences()
+    how += run.audit.on_annotators() if isinstance(run.audit, VoteAudit) else []
     return [*how, *trust.who_labelled(run)]
 
 

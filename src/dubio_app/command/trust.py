@@ -17,7 +17,7 @@ from dubio.doubt.anchor import Anchor
 from dubio.doubt.audit import anchored_by_checks, audit_problem
 from dubio.doubt.audit_record import LabelAudit
 from dubio.doubt.number_audit import FEWEST_AUDITED, audit_numbers
-from dubio.doubt.votes import VoteAudit
+from dubio.doubt.votes import audit_votes
 from dubio.errors import InputError
 from dubio.problem import Problem
 from dubio.ranking import Ranking
@@ -143,7 +143,7 @@ def tolerate(run: Run) -> Any:
 def look_for_fingerprints(run: Run) -> Any:
     """Features related to how the rows were labelled: if annotators are named, or if the table of a report is small."""
     call, table = run.call, run.question.table
-    if isinstance(run.audit, VoteAudit):
+    if run.problem.supervision.believed == "votes":
         return None  # the audit of votes says on which rows annotators err
     problem = run.problem.with_supervision(run.problem.supervision.certain())
     cheap = call.is_in_depth and problem.n_rows * problem.n_features <= _FINGERPRINT_CELLS
@@ -183,7 +183,8 @@ def audit_of(problem: Problem, call: Call) -> Any:
     """The audit of the labels or the numbers, with what is known of wrong ones."""
     settings = call.arguments("audit")
     share = settings.pop("share")
-    audit = _AUDITS[problem.supervision.form][0](problem.filled, settings)
+    known = problem.supervision
+    audit = _AUDITS[known.form or known.believed][0](problem.filled, settings)
     if problem.checks is not None and isinstance(audit, LabelAudit) and audit.judged:
         return anchored_by_checks(audit, problem)
     return audit if share is None else audit.with_anchor(Anchor.of(share))
@@ -193,6 +194,7 @@ def audit_of(problem: Problem, call: Call) -> Any:
 _AUDITS: dict[str, tuple[Callable[[Problem, dict[str, Any]], Any], int]] = {
     "hard": (lambda problem, settings: audit_problem(problem, **settings), 1),
     "numbers": (lambda problem, settings: audit_numbers(problem, **_without(settings, "engine")), FEWEST_AUDITED),
+    "votes": (lambda problem, settings: audit_votes(problem, **_without(settings, "engine")), 1),
 }
 
 
@@ -205,7 +207,7 @@ def audit_labels(run: Run) -> Any:
     if run.corrected is not None:  # the labels were audited before
         return run.corrected.audit
     known = run.selector.supervision_
-    fewest = _AUDITS.get(known.form, (None, np.inf))[1]
+    fewest = _AUDITS.get(known.form or known.believed, (None, np.inf))[1]
     if known.n_labelled < fewest:
         return None
     with step("auditing the target"), notes_from_warnings(run.notes):
