@@ -208,5 +208,5 @@ def test_frames_of_narwhals_are_read_as_what_they_hold(library):
 
 
 def test_one_column_of_a_frame_is_no_table():
-    with pytest.raises(InputError, match="2-dimensional|2D array"):
+    with pytest.raises(InputError, match=r"2-dimensional|2D array"):
         laplacian_score(pd.Series([1.0, 2.0, 4.0]))
