@@ -1,6 +1,6 @@
 """What an audit says about wrong labels, against the truth: with the true share as anchor, and without an anchor.
 
-``python -m benchmarks.anchored_audit [draws] [--jobs N] [--tables choosing|reporting|made]``
+``python -m benchmarks.anchored_audit [draws] [--jobs N] [--tables choosing|reporting|made|numbers]``
 
 *Anchored*: how far P(wrong) is from the share of wrong labels, in points, on average over its deciles; what the list
 claims (the mean of P(wrong)) and its precision. *Not anchored*: how often ``share_high`` is at least the true share,
@@ -19,11 +19,13 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
+from sklearn.datasets import load_diabetes
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.audit_quality import wrong_labels
 from dubio import audit_labels
 from dubio.doubt.anchor import Anchor
+from dubio.simulate import misstate_numbers
 from dubio_papers.datasets.load import load
 
 #: Named before anything was looked at: every second table, by name.
@@ -41,6 +43,8 @@ REPORTING = (
 )
 #: Made tables: two classes that overlap, by their Bayes error in percent; 600 rows.
 MADE = (2, 10, 20, 30)
+#: Tables of numbers, on which nothing was chosen: scikit-learn's diabetes, and three made ones.
+NUMBERS = ("diabetes", "product", "skewed", "noisy")
 SETS: dict[str, tuple[Any, ...]] = {"choosing": CHOOSING, "reporting": REPORTING, "made": MADE}
 LINES = (("none", 0.0), *((kind, rate) for kind in ("uniform", "one way", "border") for rate in (0.05, 0.2)))
 MOST_ROWS, FEWEST = 400, 12
@@ -118,6 +122,35 @@ def one(name: Any, line: int, draw: int) -> tuple[dict[str, Any], Any] | None:
     return {"table": str(name), "line": line, **measured(audit, wrong)}, pairs
 
 
+def one_of_numbers(name: str, rate: float, draw: int) -> dict[str, Any]:
+    """What an audit of numbers says of a share of gross errors, without an anchor."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([38, draw, int(100 * rate), *name.encode()])
+    X, noise = rng.normal(size=(250, 8)), rng.normal(size=250)
+    y = {"product": X[:, 0] + X[:, 1] ** 2 + noise, "noisy": X[:, :3].sum(axis=1) + 2 * noise}.get(name)
+    if name == "skewed":
+        y = np.exp(0.7 * X[:, 0] + 0.5 * X[:, 1] + 0.5 * noise)
+    if y is None:
+        X, y = load_diabetes(return_X_y=True)
+        rows = rng.permutation(len(y))[:300]
+        X, y = X[rows], y[rows]
+    given = misstate_numbers(y, rate, random_state=draw)
+    audit, wrong = audit_labels(X, given, target="numbers", n_jobs=1), given != y
+    above = audit.share_high - float(wrong.mean())
+    return {"table": name, "rate": rate, "judged": audit.judged, "holds": above >= 0, "above": 100 * above}
+
+
+def numbers(draws: int) -> None:
+    """How often ``share_high`` of numbers is at least the share of gross errors; audits that judge."""
+    tasks = [(name, rate, draw) for name in NUMBERS for rate in (0.0, 0.05, 0.2) for draw in range(draws)]
+    found = []
+    for task in tasks:
+        found.append(one_of_numbers(*task))
+        print(json.dumps(found[-1], default=bool), flush=True)
+    table = pd.DataFrame([row for row in found if row["judged"]])
+    print(f"{len(table)} draws: holds in {100 * table['holds'].mean():.0f} %, {table['above'].mean():.1f} points above")
+
+
 def summary(found: list[tuple[dict[str, Any], Any]]) -> pd.DataFrame:
     """One row per line: means over draws; ``pooled``: the deciles of all rows of all draws together."""
     rows = []
@@ -152,11 +185,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("draws", type=int, nargs="?", default=3)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--tables", choices=list(SETS), action="append")
+    parser.add_argument("--tables", choices=[*SETS, "numbers"], action="append")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     kept = {}
-    for part in options.tables or SETS:
+    for part in options.tables or [*SETS, "numbers"]:
+        if part == "numbers":
+            numbers(options.draws)
+            continue
         tasks = [
             (name, line, draw) for name in SETS[part] for line in range(len(LINES)) for draw in range(options.draws)
         ]

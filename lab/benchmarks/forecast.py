@@ -1,10 +1,12 @@
 """Whether the forecast of a stability holds what fresh samples do: their agreement, and how often they keep a feature.
 
-``python -m benchmarks.forecast [fresh samples] [--draws N] [--tables choosing|reporting] [--jobs N]``
+``python -m benchmarks.forecast [fresh samples] [--draws N] [--own N] [--ways auto tests score]
+[--tables choosing|reporting] [--jobs N]``
 
 Of each table with more than 1,400 rows, and of made ones, 300 rows are drawn, twice. ``stability`` sees only these.
-Fresh samples of 300 are drawn from all other rows. "auto" keeps what its tests relate to the target; "score" keeps a
-third of the features. The tails of the forecast were chosen on the tables of "choosing" alone, with quicker tests.
+Fresh samples of 300 are drawn from all other rows. "auto" keeps what its tests relate to the target; "tests" does the
+same with the quick tests of a tolerance, in a small part of the time; "score" keeps a third of the features. The tails
+of the forecast were chosen on the tables of "choosing" alone, by "tests" and "score".
 """
 
 from __future__ import annotations
@@ -17,9 +19,13 @@ from typing import Any
 import joblib
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 from dubio import FeatureSelector, FisherScore, LinearR2Score, stability
-from dubio.trust.resampling import nogueira_index
+from dubio.problem import read_problem
+from dubio.trust.forecast import Forecast, forecast_of
+from dubio.trust.resampling import _draw_rows, nogueira_index
+from dubio.trust.tolerance import QuickTests
 from dubio_papers.datasets.load import load
 
 #: Named before anything was looked at.
@@ -70,24 +76,43 @@ def one(name: str, way: str, number: int, n_fresh: int, n_draws: int) -> dict[st
     X, y = whole_table(name, np.random.default_rng(sum(map(ord, name))))
     order = rng.permutation(len(y))
     own, rest = order[:ROWS], order[ROWS:]
-    found = stability(_selector(way, y, X.shape[1]), X[own], y[own], n_draws=n_draws)
     drawn = [rng.choice(rest, ROWS, replace=False) for _ in range(n_fresh)]
-    fresh = np.array([_kept(way, X[rows], y[rows]) for rows in drawn])
-    if found.forecast is None or found.index is None or not fresh.any():
+    if way == "tests":
+        forecast, selected, fresh = _by_quick_tests(X, y, own, drawn, n_draws)
+    else:
+        found = stability(_selector(way, y, X.shape[1]), X[own], y[own], n_draws=n_draws)
+        forecast, selected = found.forecast, found.selected
+        fresh = np.array([_kept(way, X[rows], y[rows]) for rows in drawn])
+    if forecast is None or not fresh.any():
         return None
-    agreement = nogueira_index(fresh).value
+    agreement, index = nogueira_index(fresh).value, nogueira_index(selected)
     return {
         "table": name,
         "way": way,
         "fresh": agreement,
-        "resamples": found.index.value,
-        "forecast": found.forecast.agreement,
-        "width": found.forecast.high - found.forecast.low,
-        "holds": float(found.forecast.low <= agreement <= found.forecast.high),
-        "held before": float(found.index.low <= agreement <= found.index.high),
-        "share off": float(np.abs(found.forecast.frequency - fresh.mean(axis=0)).mean()),
-        "share off before": float(np.abs(found.frequency - fresh.mean(axis=0)).mean()),
+        "resamples": index.value,
+        "forecast": forecast.agreement,
+        "width": forecast.high - forecast.low,
+        "holds": float(forecast.low <= agreement <= forecast.high),
+        "held before": float(index.low <= agreement <= index.high),
+        "share off": float(np.abs(forecast.frequency - fresh.mean(axis=0)).mean()),
+        "share off before": float(np.abs(selected.mean(axis=0) - fresh.mean(axis=0)).mean()),
     }
+
+
+def _by_quick_tests(X: Any, y: Any, own: Any, drawn: Any, n_draws: int) -> tuple[Forecast | None, Any, Any]:
+    """The forecast, what resamples keep, and what fresh samples keep."""
+    target: Any = "numbers" if y.dtype.kind == "f" else "classes"
+    whole, tests = read_problem(X[own], y[own], target=target), QuickTests(n_jobs=1)
+    pvalues, selected = [], []
+    for number in range(n_draws):
+        part = whole.rows(_draw_rows(whole.supervision.strata, None, False, np.random.default_rng([number, 7])))
+        pvalues.append(tests.pvalues(part, "resample")[0])
+        selected.append(tests.kept(part, "resample"))
+    fresh = np.array([tests.kept(read_problem(X[rows], y[rows], target=target), "fresh") for rows in drawn])
+    kept, statistics = np.array(selected), norm.isf(np.maximum(pvalues, 1e-300) / 2)
+    ranks = np.zeros(kept.shape, dtype=np.int64)  # not used: tests decide
+    return forecast_of(kept, ranks, 0.632, statistics) if kept.any() else None, kept, fresh
 
 
 def main() -> None:
@@ -95,11 +120,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("fresh", type=int, nargs="?", default=40)
     parser.add_argument("--draws", type=int, default=50)
+    parser.add_argument("--own", type=int, default=OWN)
+    parser.add_argument("--ways", nargs="+", choices=["auto", "tests", "score"], default=["auto", "score"])
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--tables", choices=list(SETS), action="append")
     options = parser.parse_args()
     for part in options.tables or SETS:
-        tasks = [(name, way, number) for name in SETS[part] for way in ("auto", "score") for number in range(OWN)]
+        tasks = [(name, way, number) for name in SETS[part] for way in options.ways for number in range(options.own)]
         done = joblib.Parallel(n_jobs=options.jobs, return_as="generator")(
             joblib.delayed(one)(*task, options.fresh, options.draws) for task in tasks
         )

@@ -62,12 +62,16 @@ class QuickTests:
 
     def kept(self, problem: Problem, kind: Hashable) -> NDArray[np.bool_]:
         """The features of a problem, with a label in every row, that are kept; ``kind`` names the kind of draw."""
+        return passes(qvalues_of(*self.pvalues(problem, kind)), self.alpha)
+
+    def pvalues(self, problem: Problem, kind: Hashable) -> tuple[Floats, NDArray[np.bool_]]:
+        """Their p-values, and which of them count as hypotheses."""
         problem = problem.tested
         pvalues = np.ones(problem.n_features)
         counts = np.zeros(problem.n_features, dtype=bool)
         target = problem.supervision.target_matrix(np.arange(problem.n_rows))
         if (target == target[:1]).all():  # only one class is left
-            return counts
+            return pvalues, counts
         for part, varying, share in varying_parts(problem):
             counts[varying] = part.is_judged
             evidence, null = Evidence.of(part), (kind, part.groups is None)
@@ -84,7 +88,7 @@ class QuickTests:
                 joint = joint_pvalues(part, random_state=self.seed, n_jobs=self.n_jobs).pvalues
                 tested = np.minimum(tested, joint / TOGETHER)
             pvalues[varying] = np.minimum(pvalues[varying], tested / share)
-        return passes(qvalues_of(pvalues, counts), self.alpha)
+        return pvalues, counts
 
 
 #: Draws at one rate of errors: at a time, and at most.
