@@ -321,6 +321,27 @@ def test_the_keyboard_alone(browser, served, tmp_path):
     assert browser.problems == []
 
 
+def test_the_page_says_where_everything_lies_and_deletes_it(browser, tmp_path):
+    server, page = Served(tmp_path), browser.page
+    page.goto(server.address)
+    page.click("#example")
+    page.wait_for_selector("#columns .long-row", timeout=_LONG)
+    step(browser, "take")
+    page.fill("#title", "wines of 2026")
+    page.locator("#title").press("Tab")
+    page.locator("#project").filter(has_text="wines of 2026").wait_for()
+    state = Project(server.folder).state
+    assert page.inner_text("#folder") == str(server.folder)
+    assert page.inner_text("#copy") == str(server.folder / state["table"]) and state["title"] == "wines of 2026"
+    page.click("#delete")
+    page.click("#delete-no")
+    assert server.folder.is_dir()
+    page.click("#delete")
+    page.click("#delete-yes")
+    page.locator("main").filter(has_text="The project was deleted").wait_for()
+    assert not server.folder.exists() and server.process.wait(timeout=30) == 0
+
+
 def test_quick_clicks_of_one_person_are_no_conflict(browser, served, tmp_path):
     clinic().to_csv(tmp_path / "quick.csv", index=False)
     choose_table(browser, served, tmp_path / "quick.csv")
