@@ -30,15 +30,22 @@ export function start(shared) {
   $("#report-box").addEventListener("toggle", (event) => { if (event.target.open && !$("#report").src) showReport(); });
 }
 
+// No answer is shown, or none of this table.
+function forget() {
+  answer = null;
+  chosen = null;
+  order = [];
+  list.show(order);
+  $("#found").hidden = true;
+  $("#first").replaceChildren();
+}
+
 async function run() {
   app.show("answer");
   clearTimeout(following);
-  answer = null;
+  forget();
   seen = "";
-  chosen = null;
-  $("#found").hidden = true;
   $("#failed").hidden = true;
-  $("#first").replaceChildren();
   $("#spoken").textContent = "The work has begun.";
   await app.attempt(async () => {
     await ask("/api/start/answer", { method: "POST" });
@@ -69,8 +76,8 @@ export async function follow() {
 }
 
 async function load() {
-  try { answer = await ask("/api/answer"); } catch (error) { if (!(error instanceof Refused && error.status === 404)) app.complain(error); answer = null; fill(); return; }
-  if (answer.of !== app.state.table) { answer = null; fill(); return; } // of an earlier table
+  try { answer = await ask("/api/answer"); } catch (error) { if (!(error instanceof Refused && error.status === 404)) app.complain(error); forget(); fill(); return; }
+  if (answer.of !== app.state.table) { forget(); fill(); return; } // of an earlier table
   columns = Object.fromEntries(answer.table.columns.map((one) => [one.key || one.label, one]));
   first(answer);
   draw();
@@ -79,7 +86,7 @@ async function load() {
 }
 
 export function fill() {
-  if (answer && answer.of !== app.state.table) { answer = null; $("#found").hidden = true; $("#first").replaceChildren(); app.answered(null); }
+  if (answer && answer.of !== app.state.table) { forget(); app.answered(null); }
   const old = answer && answer.decided !== app.state.decided;
   $("#old").hidden = !old || !$("#work").hidden;
   $("#no-answer").hidden = Boolean(answer) || !$("#work").hidden || !$("#failed").hidden;
