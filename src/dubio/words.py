@@ -452,7 +452,7 @@ SENTENCES: dict[str, str] = {
     "never kept": "when {resampled} {draws} times, nothing was kept",
     "sometimes kept": "when {resampled} {draws} times, a feature was kept in {some} of them",
     "forecast": "selections from fresh samples of this size should agree to {forecast} (forecast; {low} to {high} "
-    "about nine times in ten; 1 means always the same features, 0 no better than chance). When {resampled} {draws} "
+    "five times in six; 1 means always the same features, 0 no better than chance). When {resampled} {draws} "
     "times, the selections agreed to {agreement}, which is too hopeful: they share rows",
     "agreement of resamples": "when {resampled} {draws} times, the selections agreed to {agreement} (1 means always "
     "the same features, 0 no better than chance)",

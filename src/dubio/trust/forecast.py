@@ -25,7 +25,7 @@ class Forecast(NamedTuple):
     agreement: float
     """The index of Nogueira, Sechidis and Brown that selections on fresh samples will have."""
     low: float
-    """The agreement of fresh samples lies between ``low`` and ``high`` about nine times in ten."""
+    """The agreement of fresh samples lies between ``low`` and ``high`` five times in six, or more often."""
     high: float
     frequency: Floats
     """(n_features,): the share of fresh samples that will keep each feature."""
