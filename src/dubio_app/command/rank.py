@@ -106,10 +106,10 @@ def ranked(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> Run:
 def examined(run: Run) -> Run:
     """Find out how far the answer can be trusted."""
     run.stability, run.tolerance = trust.resample(run), trust.tolerate(run)
-    run.fingerprints, run.corrected = trust.look_for_fingerprints(run), trust.before_and_after(run)
+    run.corrected = trust.before_and_after(run)
+    run.audit = trust.audit_labels(run)
+    run.fingerprints = trust.look_for_fingerprints(run)
     run.evaluation = trust.evaluate(run)
-    of_votes = run.problem.supervision.believed == "votes"  # who of the annotators is right is part of the answer
-    run.audit = trust.audit_labels(run) if run.call.is_in_depth or of_votes else None
     if run.call.no_rows:
         run.findings = run.findings.without_cells(trust.common_classes(run.problem.supervision.certain()))
     return run

@@ -17,7 +17,7 @@ from dubio.doubt.anchor import Anchor
 from dubio.doubt.audit import anchored_by_checks, audit_problem
 from dubio.doubt.audit_record import LabelAudit
 from dubio.doubt.number_audit import FEWEST_AUDITED, audit_numbers
-from dubio.doubt.votes import audit_votes
+from dubio.doubt.votes import VoteAudit, audit_votes
 from dubio.errors import InputError
 from dubio.problem import Problem
 from dubio.ranking import Ranking
@@ -143,7 +143,7 @@ def tolerate(run: Run) -> Any:
 def look_for_fingerprints(run: Run) -> Any:
     """Features related to how the rows were labelled: if annotators are named, or if the table of a report is small."""
     call, table = run.call, run.question.table
-    if run.problem.supervision.believed == "votes":
+    if isinstance(run.audit, VoteAudit):
         return None  # the audit of votes says on which rows annotators err
     problem = run.problem.with_supervision(run.problem.supervision.certain())
     cheap = call.is_in_depth and problem.n_rows * problem.n_features <= _FINGERPRINT_CELLS
@@ -190,11 +190,16 @@ def audit_of(problem: Problem, call: Call) -> Any:
     return audit if share is None else audit.with_anchor(Anchor.of(share))
 
 
-#: The audit of each form of a target that has one, and the fewest labels that a report audits unasked.
-_AUDITS: dict[str, tuple[Callable[[Problem, dict[str, Any]], Any], int]] = {
-    "hard": (lambda problem, settings: audit_problem(problem, **settings), 1),
-    "numbers": (lambda problem, settings: audit_numbers(problem, **_without(settings, "engine")), FEWEST_AUDITED),
-    "votes": (lambda problem, settings: audit_votes(problem, **_without(settings, "engine")), 1),
+#: The audit of each form of a target that has one, the fewest labels that a report audits unasked, and whether it is
+#: made without a report too: who of several annotators is right is part of the answer.
+_AUDITS: dict[str, tuple[Callable[[Problem, dict[str, Any]], Any], int, bool]] = {
+    "hard": (lambda problem, settings: audit_problem(problem, **settings), 1, False),
+    "numbers": (
+        lambda problem, settings: audit_numbers(problem, **_without(settings, "engine")),
+        FEWEST_AUDITED,
+        False,
+    ),
+    "votes": (lambda problem, settings: audit_votes(problem, **_without(settings, "engine")), 1, True),
 }
 
 
@@ -203,12 +208,12 @@ def _without(settings: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def audit_labels(run: Run) -> Any:
-    """The audit of the labels or the numbers, for a report; None if there is none for this target."""
+    """The audit of votes, or for a report that of labels or numbers; None if there is none for this target."""
     if run.corrected is not None:  # the labels were audited before
         return run.corrected.audit
     known = run.selector.supervision_
-    fewest = _AUDITS.get(known.form or known.believed, (None, np.inf))[1]
-    if known.n_labelled < fewest:
+    _, fewest, unasked = _AUDITS.get(known.form or known.believed, (None, np.inf, False))
+    if known.n_labelled < fewest or not (unasked or run.call.is_in_depth):
         return None
     with step("auditing the target"), notes_from_warnings(run.notes):
         return audit_of(run.problem.with_supervision(known), run.call)
