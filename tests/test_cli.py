@@ -142,7 +142,7 @@ def test_soft_confidence_annotators_and_missing(capfd, folder):
 def test_a_large_table_or_a_folder_is_streamed_unasked(capfd, folder, tmp_path, monkeypatch):
     words = folder / "iris.parquet", "-t", "species", "--keep", "2", "--json", "--method", "weighted_laplacian"
     whole = ranked(capfd, *words)
-    monkeypatch.setattr("dubio_app.command.streaming.LARGE", 1000)
+    monkeypatch.setattr("dubio_app.command.options.LARGE", 1000)
     streamed = ranked(capfd, *words)
     assert "is read once" in streamed["notes"][0]
     assert streamed["kept"] == whole["kept"]
@@ -166,7 +166,7 @@ def test_a_large_table_or_a_folder_is_streamed_unasked(capfd, folder, tmp_path, 
     assert "remark" in parts["notes"][1]
     table.loc[7, "noise"] = np.nan
     table.to_parquet(tmp_path / "b.parquet")
-    monkeypatch.setattr("dubio_app.command.streaming.LARGE", 1000)
+    monkeypatch.setattr("dubio_app.command.options.LARGE", 1000)
     code, _, err = dubio(capfd, "rank", tmp_path / "b.parquet", "-t", "species", "-m", "weighted_laplacian")
     assert code == 2
     assert "'noise'" in err and "--no-stream" in err
@@ -193,7 +193,7 @@ def test_streamed_and_loaded_alike(capfd, tmp_path, monkeypatch):
         full.to_csv(path, index=False) if name.endswith("csv") else full.to_parquet(path)
         found = []
         for large in (1, 2**40):
-            monkeypatch.setattr("dubio_app.command.streaming.LARGE", large)
+            monkeypatch.setattr("dubio_app.command.options.LARGE", large)
             if name.startswith(("halves", "many")):  # numbers: no classes to stream
                 loaded = ranked(capfd, path, "-t", "t", "-k", "1", "--ignore", "name")
                 assert not any("is read once" in note for note in loaded["notes"])

@@ -45,9 +45,9 @@ def rank(call: Call) -> None:
 
 
 def _is_small_text(table: str) -> bool:
-    """Whether a table is a text file of less than a gigabyte, which is never streamed unless this is asked for."""
+    """Whether a table is a text file that is not large, which is never streamed unless this is asked for."""
     path = Path(table)
-    return path.suffix.lower() in (".csv", ".tsv", ".txt") and path.is_file() and path.stat().st_size < 2**30
+    return path.suffix.lower() in (".csv", ".tsv", ".txt") and path.is_file() and path.stat().st_size < options.LARGE
 
 
 def audit(call: Call) -> None:

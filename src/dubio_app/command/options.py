@@ -418,6 +418,8 @@ OPTIONS = (
 )
 
 
+#: Bytes in memory from which on a table is streamed by default.
+LARGE = 2**30
 #: The options that name files which are read.
 READ_FILES = ("table", *(one.name for one in OPTIONS if one.value == "FILE"))
 #: The options that do not change the answer.

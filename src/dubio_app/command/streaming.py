@@ -16,6 +16,7 @@ from dubio.streams.stream import rank_stream, require_same_columns, streamed_met
 from dubio.streams.text_files import arrow_to_pandas
 from dubio.target.classes import is_whole
 from dubio.words import note
+from dubio_app.command import options
 from dubio_app.command.options import Call, UserError
 from dubio_app.command.output import print_answer, records, require_places, step, tell
 from dubio_app.command.question import counts_rows, is_counter
@@ -23,7 +24,6 @@ from dubio_app.command.rank import answer_of, print_ranking, rank_frame
 from dubio_app.files import TableFile, table_format, tidy
 from dubio_app.files.spectra import is_folder_of_spectra
 
-LARGE = 2**30  # bytes in memory from which on a table is streamed by default
 _FEW = 20  # different numbers in the first rows of a target that is taken for classes, at most
 _FIRST_ROWS = 65_536  # rows that are read to see what a column holds
 
@@ -40,7 +40,7 @@ def is_to_be_streamed(call: Call) -> bool:
     except (ValueError, ImportError):  # not a file for streams, or a broken one: loading it reports the error
         return False
     size = path.stat().st_size if piece.n_rows is None else 8 * piece.n_rows * len(piece.types)
-    if size < LARGE or not {*call.soft, *([call.target] if call.target else [])} <= piece.types.keys():
+    if size < options.LARGE or not {*call.soft, *([call.target] if call.target else [])} <= piece.types.keys():
         return False
     return call.method == "auto" or call.target is None or _holds_classes(piece, call)
 
