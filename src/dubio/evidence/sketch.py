@@ -41,8 +41,8 @@ from dubio.table.matrix import block_lengths, row_blocks
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-#: Most and fewest bins of a column, and numbers in all bins together (8 bytes each). With 2,048, logarithms of
-#: p of normal scores and of the smooth test are within 4 % of those in memory where p is below 0.1 (20,000 rows, columns without ties).
+#: Most and fewest bins of a column, and numbers in all bins together (8 bytes each). With 2,048, logarithms of p of
+#: normal scores and of the smooth test are within 4 % of those in memory where p is below 0.1 (20,000 rows, no ties).
 _MOST_BINS, _FEWEST_BINS, _MOST_NUMBERS = 2048, 64, 2**24
 #: Windows of the smooth test, and bins of equal size from which its law is found.
 _FINE, _COARSE = 4096, 256
