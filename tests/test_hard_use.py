@@ -25,6 +25,7 @@ from dubio import (
     stability,
 )
 from dubio.streams.text_files import HowToRead
+from dubio.trust.forecast import forecast_of
 from dubio_app.command.run import run
 from dubio_app.files import read_file
 from dubio_app.whole_files import as_private_as, write_whole
@@ -274,3 +275,11 @@ def test_a_report_of_survival_times_draws_scores_and_says_so(tmp_path):
     assert "score of time and dead (higher is later, or more) by age" in page
     titles = re.findall("<title>(.*?)</title>", page)
     assert titles and not any("class" in title for title in titles)
+
+
+def test_a_forecast_from_very_large_scores():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(6, 4))
+    selected, rankings = np.argsort(np.argsort(-scores)) < 2, np.argsort(np.argsort(-scores)) + 1
+    here, there = (forecast_of(selected, rankings, 0.6, scores=scores * size) for size in (1.0, 1e307))
+    np.testing.assert_allclose(here.frequency, there.frequency)

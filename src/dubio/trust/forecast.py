@@ -82,7 +82,8 @@ def forecast_of(
         lines = np.array([_line(kept, one) for kept, one in zip(selected, statistics, strict=True)])
         margins, line = statistics - lines[:, None], float(np.median(lines))
     elif by_score is not None:
-        decides, margins, least = "scores", by_score, float(np.abs(by_score).max()) * 1e-9
+        # in units of the largest one, as sums of very large scores are infinite
+        decides, margins, least = "scores", by_score / (float(np.abs(by_score).max()) or 1.0), 1e-9
     else:
         decides, margins = "ranks", selected.sum(axis=1)[:, None] + 0.5 - rankings
     left, size = (1.0, 1.0) if share is None else (1.0 - share, share)
