@@ -236,3 +236,13 @@ def test_checked_rows_correct_effects():
                                            checked=dubio.checked_rows(checked[:600], chance=0.2))  # fmt: skip
     assert selector.to_ranking().extras["effect_corrected"][0] > selector.to_ranking().extras["effect"][0]
     assert any("Corrected effects" in one for one in selector.notes_)
+
+
+def test_related_features_may_be_the_same_within_all_groups():
+    rng = np.random.default_rng(0)
+    groups, s = np.repeat(np.arange(60), 3), rng.normal(size=60)
+    alike = (s + 0.3 * rng.normal(size=(3, 60)))[:, groups].T
+    X = np.column_stack([alike, rng.normal(size=(180, 2))])  # only chance varies within groups
+    y = (s[groups] + 0.7 * rng.normal(size=180) > 0).astype(int)
+    found = dubio.FeatureSelector().fit(X, y, groups=groups)
+    assert found.support_[:3].all()

@@ -189,7 +189,7 @@ def _basis_of(evidence: Evidence, features: Codes) -> Floats:
     directions.
     """
     columns = [np.asarray(evidence.columns[:, evidence.columns_of(int(one))], dtype=np.float64) for one in features]
-    width = min(_WIDTH, max(2, *(one.shape[1] for one in columns)))
+    width = min(_WIDTH, max([2, *(one.shape[1] for one in columns)]))
     basis = np.zeros((evidence.n_rows, len(features), width))
     for place, block in enumerate(columns):
         block = _unit(block - block[0])
