@@ -236,3 +236,21 @@ def check_without_rows(folder: Path, seeds: range) -> None:
                 tokens = text_of(file)
                 found = {value for value in rare if re.search(rf"(?<![\w.-]){re.escape(value)}(?![\w.])", tokens)}
                 assert not found, (file.name, found)
+
+
+def test_votes_without_rows_name_no_rare_class_and_no_row(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=90), "b": rng.normal(size=90)})
+    truth = np.where(table["a"] > 0, "yes", "no").astype(object)
+    truth[:2] = "rare disease"
+    for name in ("ann", "bob", "eve"):
+        table[name] = np.where(rng.random(90) < 0.85, truth, "no")
+    table.loc[[70, 71], ["ann", "bob", "eve"]] = None
+    table.to_csv(tmp_path / "t.csv", index=False)
+    words = ["rank", str(tmp_path / "t.csv"), "--annotators", "ann,bob,eve", "--combine", "columns", "--quiet"]
+    page = tmp_path / "r.html"
+    assert run([*words, "--report", str(page)]) == 0
+    assert "rare disease" in page.read_text(encoding="utf-8") and "71" in text_of(page)
+    assert run([*words, "--report", str(page), "--no-rows"]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "rare disease" not in text and "rows 71" not in text and "Row 71" not in text

@@ -127,8 +127,11 @@ def _people(findings: Findings) -> Iterator[Part]:
     say, audit = findings.say, findings.audit
     if not isinstance(audit, VoteAudit):
         return
-    yield {"text": paragraph(audit.notes())}
+    hidden = "rows without votes" if findings.no_rows else None
+    yield {"text": paragraph([one for one in audit.notes() if hidden is None or not one.code.startswith(hidden)])}
     yield _figure(charts.annotators_chart(audit))
+    if findings.no_rows and _says_rare(audit):  # the sentences and charts name the classes
+        return
     yield {"items": [sentence(one) for one in audit.on_annotators()][:_SHOWN]}
     if audit.classes is not None and len(audit.classes) <= _SHOWN:
         best = np.argsort(-audit.quality, kind="stable")[:_SHOWN]
@@ -139,6 +142,13 @@ def _people(findings: Findings) -> Iterator[Part]:
     off = "P(wrong)" if audit.classes is not None else "standard deviations off"
     yield _table(say("doubtful votes"), wrong, ["row", "annotator", "said", "likely", off], n_texts=4)
     yield _table(say("whom to ask"), asked, ["row", "votes", "likely", "ask", "gain"], n_texts=4)
+
+
+def _says_rare(audit: VoteAudit) -> bool:
+    """Whether a class was said of too few rows to be named where no row may be recognised."""
+    said = audit.said.astype(str)
+    classes = [] if audit.classes is None else audit.classes.tolist()
+    return any(len(np.unique(audit.row[said == str(one)])) < FEWEST_ROWS for one in classes)
 
 
 def _ranking(findings: Findings) -> Iterator[Part]:
