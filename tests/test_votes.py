@@ -407,3 +407,13 @@ def test_soft_labels_with_columns():
             soft_labels(frame, **wrong)
     with pytest.raises(InputError, match="holds no votes"):
         soft_labels([0, 1, 0], combine="columns", X=X[:3])
+
+
+def test_the_order_of_the_rows_does_not_change_tests_of_votes():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(120, 5))
+    truth = (X[:, 0] > 0).astype(int)
+    said = np.where(rng.random((120, 3)) < 0.8, truth[:, None], 1 - truth[:, None])
+    order = rng.permutation(120)
+    one, other = (dubio.select_features(X[rows], dubio.votes(said[rows])) for rows in (np.arange(120), order))
+    np.testing.assert_allclose(one.extras["pvalue"], other.extras["pvalue"], rtol=1e-9)

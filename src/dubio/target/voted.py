@@ -168,7 +168,9 @@ class VotedClasses(Voted):
     def believing(self, memberships: Floats, labelled: NDArray[np.bool_]) -> OfClasses:
         """These probabilities of the classes as knowledge."""
         kind = OrderedMemberships if self.in_order and self.n_classes > 2 else Memberships
-        return self.as_kind(kind, memberships=np.where(labelled[:, None], memberships, 0.0), labelled=labelled)
+        # sums over rows in another order differ in the last digits, and draws depend on every digit of a row
+        memberships = np.where(labelled[:, None], memberships, 0.0).round(10)
+        return self.as_kind(kind, memberships=memberships, labelled=labelled)
 
     @cached_property
     def consensus(self) -> OfClasses:
