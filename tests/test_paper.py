@@ -145,6 +145,8 @@ def test_checked_rows_are_part_of_what_is_repeated(tmp_path, monkeypatch, capfd)
     assert run(["rank", *words, "--quiet", "--paper", str(tmp_path / "kit"), "--stability", "0"]) == 0
     methods = (tmp_path / "kit" / "methods.md").read_text(encoding="utf-8")
     assert "The truth of 50 rows" in methods and "@angelopoulos2023" in methods
+    results = (tmp_path / "kit" / "results.md").read_text(encoding="utf-8")
+    assert "50 rows were checked" in results and "related to the truth, q of the truth = " in results
     capfd.readouterr()
     monkeypatch.chdir(tmp_path.parent)
     assert run(["rerun", str(tmp_path / "kit")]) == 0

@@ -242,6 +242,11 @@ def _asked(fit: Fit) -> dict[str, Any]:
     return {**given, **(given.get("method_params") or {})}
 
 
+def _is_flat(y: Any) -> bool:
+    """Whether a target has one value per row; a list may also hold lists of different lengths."""
+    return not any(isinstance(one, list | tuple | np.ndarray) for one in y) if isinstance(y, list) else np.ndim(y) == 1
+
+
 def _is_generic(fit: Fit) -> bool:
     """Whether no two values of a column are equal, and no two columns: otherwise ties may be broken by rounding.
 
@@ -250,7 +255,7 @@ def _is_generic(fit: Fit) -> bool:
     values = fit.values
     if values is None or len(values) < 4 or not np.isfinite(values).all():
         return False
-    if isinstance(fit.y, list | np.ndarray | pd.Series) and np.ndim(fit.y) == 1 and _n_known(fit.y) < 4:
+    if isinstance(fit.y, list | np.ndarray | pd.Series) and _is_flat(fit.y) and _n_known(fit.y) < 4:
         return False
     if _asked(fit).get("neighbors") == "anchors":  # a sample of the rows, drawn by their place
         return False

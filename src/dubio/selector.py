@@ -365,7 +365,10 @@ class FeatureSelector(Selector):
         facts: dict[str, Any] = {"supervision": supervision, "ranking": ranking}
         facts |= {"method": method.name, "does": method.does, "because": because, "redundancy": self.redundancy}
         notes = (*self._notes_on(whole, problem, selector), *_notes_beyond(ranking, within))
-        notes += () if wrong is None else (note("effects corrected", first=100 * wrong[0], second=100 * wrong[1]),)
+        if wrong is not None:
+            first, second = supervision.as_drawn()[1]
+            shares = {"first": 100 * wrong[0], "second": 100 * wrong[1]}
+            notes = (*notes, note("effects corrected", first_class=first, second_class=second, **shares))
         if effects is not None and ranking.nothing_stands_out:
             level = needed_alone(self.alpha, int(problem.is_judged.sum()))
             notes = (*notes, note("would be found", percent=100 * effects.smallest_found(level)))

@@ -260,8 +260,9 @@ SENTENCES: dict[str, str] = {
     "would be found": "with these rows, a feature with a concordance of {percent:.0f} % (50 % is nothing) would have "
     "been found in 4 of 5 such tables",
     "headline suspected": "Look at {shown} first: {suspected:it|each} may be the target in disguise.",
-    "effects corrected": "corrected effects are those without wrong labels, which are {first:.0f} and {second:.0f} % "
-    "of the labels of the two classes by the checked rows; they hold if these errors do not depend on the column",
+    "effects corrected": "by the checked rows, {first:.0f} % of the labels {first_class!q} and {second:.0f} % of the "
+    "labels {second_class!q} are wrong; corrected effects are those without such errors, if these do not depend on the "
+    "column",
     "families": "the {related} related columns are {n} families: columns of a family can stand in for each other. "
     "{adding}",
     "no family adds": "None of them was shown to add something beyond all others",
@@ -644,7 +645,8 @@ SENTENCES: dict[str, str] = {
     "paper corrected": "Before the analysis, a person looked again at {looked:,} {looked:label|labels}, and changed "
     "{corrected:,} of them",
     "paper checked": "The truth of {checked:,} rows, drawn with known chances, was determined by hand. With them, each "
-    "feature was also tested for a relation with the truth, by prediction-powered inference",
+    "feature was also tested for a relation with the truth, by prediction-powered inference; features related only to "
+    "how rows were labelled were not selected",
     "paper weights": "Each row counted with the weight in {weights}",
     "paper sampled": "A random sample of {used:,} rows was used",
     "paper method": "Features were ranked by {method} of dubio {dubio} ({does})",
@@ -656,7 +658,8 @@ SENTENCES: dict[str, str] = {
     "the smallest q-value had to reach half of it",
     "paper not tested": "The number of features was chosen beforehand; they were not tested",
     "paper effects": "The effect of a feature is its concordance with the target: the share of pairs of rows in which "
-    "the higher value goes with the higher target (50 % is no effect), with a 95 % interval",
+    "the higher value goes with the higher target, or with the class that is named (50 % is no effect), with a 95 % "
+    "interval",
     "paper stability": "The selection was repeated on {draws} resamples of the rows",
     "paper evaluation": "The worth of the selection to {model} was measured by nested cross-validation with {folds} "
     "folds: features were selected anew without the rows on which the model was tested",
@@ -674,6 +677,9 @@ SENTENCES: dict[str, str] = {
     "paper feature": "{name}: rank {rank}, p = {pvalue}, q = {qvalue}",
     "paper feature with effect": "{name}: rank {rank}, concordance {effect:.0f} % ({low:.0f} to {high:.0f} %, "
     "{direction}), p = {pvalue}, q = {qvalue}",
+    "paper feature on a class": "{name}: rank {rank}, concordance with {of!q} {effect:.0f} % ({low:.0f} to "
+    "{high:.0f} %, {direction}), p = {pvalue}, q = {qvalue}",
+    "paper feature and truth": "{line}; {verdict}, q of the truth = {q_truth}",
     "paper feature untested": "{name}: rank {rank}",
     "paper not causal": "The analysis shows that features and target are related, not that one causes the other",
     "paper no evidence": "Features that were not selected may be related to the target, too: too little evidence is "

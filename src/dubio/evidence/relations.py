@@ -331,6 +331,7 @@ def sandwich_pvalues(evidence: Evidence, basis: Floats) -> Floats:
             block -= np.average(block, axis=0, weights=weights)
         else:
             block = centred_within(block, evidence.exchange, weights)
+        block /= np.abs(block).max() or 1.0  # units do not matter, but their fourth power may not be a number
         products = (basis[:, :, None] * block[:, None, :]).reshape(n, -1)
         covariance = products.sum(axis=0)
         products -= products.mean(axis=0)

@@ -167,7 +167,7 @@ def methods(account: Account) -> str:
 
 def results(account: Account) -> str:
     """The results as Markdown: what was found, each feature in one line, how sure it is, and what it does not say."""
-    lead = " ".join(_said(account, code) for code in _true(account, RESULTS))
+    lead = " ".join([*(_said(account, code) for code in _true(account, RESULTS)), *account.facts["truth"]])
     judged = [row for row in account.rows if row["kept"] and row["feature"] not in account.facts["given"]]
     described = [_described(account, row) for row in judged[:_DESCRIBED]]
     parts = {"Features": "\n\n".join([lead, "\n".join(f"- {line}" for line in described)]).strip()}
@@ -178,14 +178,19 @@ def results(account: Account) -> str:
 
 def _described(account: Account, row: dict[str, Any]) -> str:
     """One feature: its place, its effect and its q-value."""
-    facts = {"name": row["feature"], "rank": row["rank"]}
+    facts = {"name": row["feature"], "rank": row["rank"] - account.ranking.n_given}
     if row.get("effect") is not None:
         low, high = row["effect_low"], row["effect_high"]
         facts |= {"effect": 100 * row["effect"], "low": 100 * low, "high": 100 * high, "direction": row["direction"]}
     if row.get("qvalue") is None:
         return say("paper feature untested", **facts)
     code = "paper feature with effect" if "effect" in facts else "paper feature"
-    return say(code, **facts, pvalue=figures(row["pvalue"]), qvalue=figures(row["qvalue"]))
+    if "effect" in facts and row.get("effect_of"):
+        code, facts["of"] = "paper feature on a class", row["effect_of"]
+    line = say(code, **facts, pvalue=figures(row["pvalue"]), qvalue=figures(row["qvalue"]))
+    if row.get("q_truth") is None:
+        return line
+    return say("paper feature and truth", line=line, verdict=row["verdict"], q_truth=figures(row["q_truth"]))
 
 
 def _page(title: str, parts: dict[str, str]) -> str:
