@@ -12,6 +12,7 @@ import pytest
 from dubio.errors import InputError
 from dubio.streams.sources import open_source
 from dubio.streams.text_files import HowToRead
+from dubio.table.read import read_any_table
 from dubio_app.command.run import run
 from dubio_app.files import frame_bytes, read_file, require_columns
 
@@ -262,3 +263,16 @@ def test_rows_of_pairs_must_have_one_name(capfd, tmp_path):
     assert code == 2 and "more than one row has this value in column 'who'" in err
     code, _, err = command(capfd, "rank", tmp_path / "t.csv", "--pairs", tmp_path / "p.csv")
     assert code == 2 and "holds 'x', not a row number: give whole numbers from 1 on, or name the column" in err
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "xlsx", "parquet", "feather"])
+def test_numbers_beside_text_with_decimal_commas_come_back(tmp_path, ending):
+    cells = [5.6, "1,7 mg/l", 3, None, "<0,5 mg/l", 1204.75] * 5
+    frame = pd.DataFrame(
+        {"crp": pd.Series(cells, dtype=object), "point": pd.Series([2.5, "1.7 mg/l"] * 15, dtype=object)}
+    )
+    path = tmp_path / f"t.{ending}"
+    path.write_bytes(frame_bytes(frame, str(path)))
+    first, again = (read_any_table(one, was_missing=False) for one in (frame, read_file(str(path)).frame))
+    assert first.matrix[:3, 0].tolist() == [5.6, 1.7, 3] and first.matrix[:2, 1].tolist() == [2.5, 1.7]
+    np.testing.assert_array_equal(again.matrix, first.matrix)

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, time, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal as ExactNumber
 from numbers import Real
 from typing import Any, Literal
@@ -165,6 +165,19 @@ class TextNumbers:
     #: Whether the problem is that a comma may mark decimals or thousands.
     unclear_comma: bool = False
     converted: tuple[str, ...] = ()
+
+
+def as_text(value: Any, mark: Decimal = ".") -> str:
+    """A cell as text; a number gets this decimal mark.
+
+    >>> as_text(5.6, ","), as_text(" 1.7 mg/l ", ",")
+    ('5,6', '1.7 mg/l')
+    """
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ")
+    return str(value).replace(".", mark) if isinstance(value, Real | ExactNumber) else str(value)
 
 
 def is_missing_text(text: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Number
@@ -135,11 +134,8 @@ class ColumnReader:
             return self.numbers(_at_rows(days, missing), unit="days")
         if {"number", "text"} <= types and self.decimal is None:  # numbers are written like those among the texts
             mark = cells.decimal_mark_of([value for value in present if isinstance(value, str)])
-            texts = [
-                _as_text(value) if isinstance(value, str) else _as_text(value).replace(".", mark) for value in present
-            ]
-            return replace(self, decimal=mark)._texts(texts, missing)
-        return self._texts([_as_text(value) for value in present], missing)
+            return replace(self, decimal=mark)._texts([cells.as_text(value, mark) for value in present], missing)
+        return self._texts([cells.as_text(value) for value in present], missing)
 
     def _note(self, code: str, **facts: Any) -> Note:
         return note("column", name=self.name, what=note(code, **facts))
@@ -287,12 +283,6 @@ def refuse_odd_cells(values: NDArray[Any], missing: Mask, called: str, name: str
             found = f"has a {type(values[row]).__name__} in {called}, {name_row(row)}: {quoted(values[row])}. A cell's "
             found += "argument must be a string or a real number"
             raise InputTypeError(name, found, "write numbers, text or dates", code="odd cells", column=called)
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, str):
-        return value.strip()
-    return value.isoformat(sep=" ") if isinstance(value, datetime.datetime) else str(value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,13 @@ from typing import Any
 
 from dubio.errors import InputError, quoted
 from dubio.streams.text_files import TEXT, first_line, suffix_of
-from dubio.table.cells import EXACT
+from dubio.table.cells import EXACT, as_text, decimal_mark_of, is_missing
 
 
 def bytes_of(frame: Any, path: str, kind: str) -> bytes:
     """The frame as the content of a file of this format."""
     buffer = io.BytesIO()
+    frame = frame if kind == "excel" else _text_beside_text(frame)
     if kind == "parquet":
         frame.to_parquet(buffer, index=False)
     elif kind == "feather":
@@ -45,6 +46,23 @@ def _write_excel(frame: Any, buffer: io.BytesIO, path: str) -> None:
     except IllegalCharacterError as error:
         found = f"cannot be written: Excel takes no control characters, as in {quoted(first_line(error))}"
         raise InputError(quoted(path), found, "write .csv or .parquet instead") from error
+
+
+def _text_beside_text(frame: Any) -> Any:
+    """The same frame; cells beside text are text, and numbers have the decimal mark of that text: 5,6 beside 1,7 mg/l.
+
+    In such a file a column has one type, and it would be read with one decimal mark.
+    """
+    columns = {}
+    for name, values in frame.items():
+        is_text = [isinstance(value, str) for value in values] if values.dtype == object else []
+        if any(is_text) and not all(text or is_missing(value) for text, value in zip(is_text, values, strict=True)):
+            mark = decimal_mark_of(values[is_text].tolist())
+            kept = (isinstance(value, str) or is_missing(value) for value in values)
+            columns[name] = [
+                value if as_it_is else as_text(value, mark) for value, as_it_is in zip(values, kept, strict=True)
+            ]
+    return frame.assign(**columns) if columns else frame
 
 
 def _whole_beside_blanks(frame: Any) -> Any:
