@@ -226,3 +226,17 @@ def test_tickets_are_names_and_measurements_with_remarks_are_not():
         "mixes numbers (54 cells) with text (6 cells)"
         in column_readings(pd.DataFrame({"n": counts}))[0].problems[0].found
     )
+
+
+def test_numbers_with_the_other_decimal_mark_are_never_called_missing(tmp_path, capsys):
+    cells = [f"{value}" for value in decimals(40)] + ["1,7 mg/l", "<0,5 mg/l", "-"] * 5
+    assert "mixes decimal points with decimal commas (10 cells)" in refused(cells)
+    assert "mixes decimal commas with decimal points" in refused([one.translate({44: 46, 46: 44}) for one in cells])
+    path = tmp_path / "t.csv"
+    pd.DataFrame({"crp": cells, "y": ["a"] * 25 + ["b"] * 30}).to_csv(path, index=False)
+    assert run(["rank", str(path), "-t", "y"]) == 2
+    found = capsys.readouterr().err
+    assert "first '1,7 mg/l' in line 42 of the file" in found and "--na" not in found
+    assert "with the same decimal mark" in found
+    days = [f"2024-03-{day:02d}" for day in range(1, 29)] + ["12,5"]
+    assert "mixes dates with text, such as '12,5'" in refused(days)

@@ -365,6 +365,15 @@ class TextColumn:
         with_digits = sum(any(map(str.isdigit, text)) for text in odd) > _MOST_NAMES * len(odd)
         return bool(differ and with_digits and (values == values.round()).all())
 
+    @property
+    def in_other_mark(self) -> NDArray[np.bool_]:
+        """The texts beside numbers that are numbers too, with the other decimal mark."""
+        found = np.zeros(len(self.texts), dtype=bool)
+        if self.odd is not None and self.n_numbers >= self.counts[self.odd].sum():  # else they stand among dates
+            odd = [text for text, is_odd in zip(self.texts, self.odd, strict=True) if is_odd]
+            found[self.odd] = ~np.isnan(read_numbers(odd, "." if self.numbers.decimal == "," else ",").values)
+        return found
+
     def mixture(self) -> str:
         """Numbers and text, counted."""
         n_texts = int(self.counts.sum()) - self.n_numbers

@@ -177,7 +177,8 @@ class ColumnReader:
 
     def _unclear(self, text: cells.TextColumn, codes: NDArray[Any], missing: Mask) -> InputError:
         """The error of a column that looks like numbers or dates and cannot be read as such."""
-        odd = text.numbers.looks if text.odd is None else text.odd
+        in_other_mark = text.in_other_mark
+        odd = text.numbers.looks if text.odd is None else in_other_mark if in_other_mark.any() else text.odd
         bad = np.flatnonzero(odd[codes] if odd.any() else np.ones(len(codes), dtype=bool))
         example, row = text.texts[codes[bad[0]]], int(np.flatnonzero(~missing)[bad[0]])
         marks = list(dict.fromkeys(text.texts[code] for code in codes[bad].tolist()))
@@ -192,6 +193,13 @@ class ColumnReader:
             found, facts["comma"] = f"is unclear in {self.called}: {text.problem}", text.numbers.unclear_comma
             remedy = "write all of its cells in the same way. If they are names of categories, make it categorical"
             return InputError(self.table, found, remedy, code="unclear column", **facts)
+        if in_other_mark.any():
+            mark, other = ("points", "commas") if text.numbers.decimal == "." else ("commas", "points")
+            found = f"mixes decimal {mark} with decimal {other} ({counted(len(bad), 'cell')}) in {self.called}, first "
+            remedy = "write all of its numbers with the same decimal mark"
+            return InputError(
+                self.table, f"{found}{quoted(example)} in {facts['place']}", remedy, code="mixed decimal marks", **facts
+            )
         others = f", such as {listed(map(quoted, marks[1:]), 3)}" if len(marks) > 1 else ""
         found = f"{text.problem} in {self.called}{others}, first {quoted(example)} in {name_row(row)}"
         remedy = "correct or empty these cells. If they are names of categories, make the column categorical"

@@ -42,6 +42,14 @@ def _for_mixed(facts: Mapping[str, Any]) -> str:
     return f"correct these cells, or add {marks} {meant}; --nominal {column} makes categories of the column"
 
 
+def _for_decimal_marks(facts: Mapping[str, Any]) -> str:
+    column = as_value(facts["column"])
+    return (
+        "write all of its numbers with the same decimal mark, for example by search and replace; if these are no "
+        f"numbers, --nominal {column} makes categories of the column"
+    )
+
+
 def _for_unclear(facts: Mapping[str, Any]) -> str:
     column = as_value(facts["column"])
     comma = "say --decimal , or --decimal .; else " if facts["comma"] else ""
@@ -69,6 +77,7 @@ REMEDIES: Remedies = {
     "parameter n_jobs": "give a number of threads, or -1 for all processors",
     "parameter redundancy": "give 0 or a positive number",
     "mixed column": _for_mixed,
+    "mixed decimal marks": _for_decimal_marks,
     "unclear column": _for_unclear,
     "mixed target": "correct or empty these cells (--unlabelled MARK empties all that hold MARK). If they are names of "
     "classes, add --target-kind classes",

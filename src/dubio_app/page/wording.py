@@ -67,6 +67,7 @@ _REMEDIES: Remedies = {
     "order": "name all classes, the lowest first",
     "one class and blanks": "if the rows without a label may be of this class or not, choose “Only positive rows”",
     "mixed column": "correct these cells in your file, or click what they are",
+    "mixed decimal marks": "write all of its numbers with the same decimal mark, or click what it is",
     "unclear column": "write all of its cells in the same way, or click what it is",
     "mixed target": "correct or empty these cells in your file, or click what they are",
     "unclear target": "write plain numbers such as 1250.5, or dates such as 2024-03-31; or click that they are classes",
