@@ -159,7 +159,7 @@ def stand_ins(problem: Problem, features: Codes) -> tuple[Any, Any]:
     basis = _basis_of(evidence, features)
     root = np.sqrt(evidence.weights)[:, None] if len(evidence.weights) else 1.0
     gains = _Gains(basis * np.expand_dims(root, -1), evidence.scores * root, _folds(problem))
-    wide = np.array([len(evidence.columns_of(int(one))) > 1 for one in features])
+    wide = np.array([not _is_number(evidence, int(one)) for one in features])
     one, other = gains.resembling()
     near = gains.resemblance[one, other] >= _NEAR_COPY
     near &= ~(wide[one] | wide[other])
@@ -185,29 +185,43 @@ def _folds(problem: Problem) -> Codes:
 def _basis_of(evidence: Evidence, features: Codes) -> Floats:
     """(rows, features, width): the columns by which features enter regressions, of mean 0 and variance 1, or zero.
 
-    Of a number on normal scores itself, and its square without what is linear; of several columns their main
-    directions.
+    Of a number on normal scores itself, its square without what is linear, and where it is missing; of several columns
+    their main directions. These are of columns that are only centred: of columns with one spread, no direction would be
+    the main one, and rounding would decide.
     """
     columns = [np.asarray(evidence.columns[:, evidence.columns_of(int(one))], dtype=np.float64) for one in features]
-    width = min(_WIDTH, max([2, *(one.shape[1] for one in columns)]))
+    width = min(_WIDTH, max([2, *(one.shape[1] + 1 for one in columns)]))
     basis = np.zeros((evidence.n_rows, len(features), width))
-    for place, block in enumerate(columns):
-        block = _unit(block - block[0])
-        if block.shape[1] == 1:
-            square = block**2 - 1.0
-            block = np.hstack([block, _unit(square - block * (block * square).mean(axis=0))])
+    for place, (feature, block) in enumerate(zip(features.tolist(), columns, strict=True)):
+        block = block - block[0]
+        if _is_number(evidence, feature):
+            number, gaps = _unit(block[:, :1]), _unit(block[:, 1:])
+            square = number**2 - 1.0
+            square = _unit(square - number * (number * square).mean(axis=0))
+            for part in (number, square):
+                gaps = gaps - part * (part * gaps).mean(axis=0)
+            block = np.hstack([number, square, _unit(gaps)])
         else:
-            left, values, _ = np.linalg.svd(block, full_matrices=False)
+            left, values, _ = np.linalg.svd(block - block.mean(axis=0), full_matrices=False)
             block = left[:, values > 1e-6 * max(values[0], 1e-300)][:, :width] * np.sqrt(len(block))
         basis[:, place, : block.shape[1]] = block
     return basis
+
+
+def _is_number(evidence: Evidence, feature: int) -> bool:
+    """Whether a feature is one column of numbers, perhaps with gaps."""
+    columns = evidence.columns_of(feature)
+    if evidence.layout is None or len(columns) == 1:
+        return len(columns) == 1
+    roles = evidence.layout.roles[columns]
+    return bool(roles[0] == "value" and (roles[1:] == "missing").all())
 
 
 def _unit(columns: Floats) -> Floats:
     """Columns of mean 0 and variance 1; zero where they do not vary."""
     columns = columns - columns.mean(axis=0)
     spread = columns.std(axis=0)
-    return np.divide(columns, spread, out=np.zeros_like(columns), where=spread > 1e-8 * max(spread.max(), 1e-300))
+    return np.divide(columns, spread, out=np.zeros_like(columns), where=spread > 1e-8 * spread.max(initial=1e-300))
 
 
 class _Gains:
