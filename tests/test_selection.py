@@ -73,6 +73,20 @@ def test_the_same_rows_have_the_same_values_in_any_form(tmp_path, patients, sele
         pd.testing.assert_frame_equal(again, same.table, check_dtype=False)
 
 
+def test_the_names_of_the_rows_come_first(tmp_path, patients, selector, capsys):
+    table = patients[0].assign(patient=[f"{row:03d}" for row in range(200)])
+    table.to_csv(tmp_path / "t.csv", index=False)
+    Selection.of(selector, patients[0]).save(tmp_path / "s.json")
+    words = ["apply", str(tmp_path / "s.json"), str(tmp_path / "t.csv"), "--save", str(tmp_path / "k.csv"), "--id"]
+    assert run([*words, "patient,remark,age"]) == 0  # age is one of the kept columns
+    kept = pd.read_csv(tmp_path / "k.csv", dtype={"patient": str})
+    assert list(kept) == ["patient", "remark", "crp", "age", "colour", "seen"]
+    assert kept["patient"].tolist() == table["patient"].tolist()
+    np.testing.assert_array_equal(kept["age"], table["age"])
+    assert run([*words, "pateint"]) == 2
+    assert "--id names 'pateint', but the table has no such column: did you mean 'patient'?" in capsys.readouterr().err
+
+
 def test_what_is_different_is_said(patients, selector):
     table = patients[0].copy()
     table["age"] += 8

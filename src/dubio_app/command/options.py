@@ -319,7 +319,7 @@ OPTIONS = (
     _of_all("--codebook FILE", commands=_READ).means(
         "What the columns mean: a table with the columns column, label, type, unit, levels, order, missing."
     ),
-    Option("--id A,B", commands=_READ, columns="unused").means(
+    Option("--id A,B", commands=_FILES, columns="unused").means(
         "Columns that name a row, as they are written (007). They are not used as features, and are kept in outputs."
     ),
     Option("--sep MARK", commands=_FILES).means(

@@ -16,13 +16,13 @@ import numpy as np
 
 from dubio.alerts import find_alerts
 from dubio.doubt.audit_record import LabelAudit
-from dubio.errors import InputError, rows_named
+from dubio.errors import InputError
 from dubio.findings import how_sure
 from dubio.table.matrix import fill_missing, standardize
 from dubio.table.read import column_readings, read_any_table
-from dubio.trust import Selection
 from dubio.words import note, sentence
 from dubio_app.command import trust
+from dubio_app.command.applying import write_kept
 from dubio_app.command.checking import rows_to_check
 from dubio_app.command.look import reading_of_columns
 from dubio_app.command.options import Call, UserError, options_named
@@ -32,7 +32,7 @@ from dubio_app.command.rank import content_of, examined, ranked, rows_of, write_
 from dubio_app.command.run import call_command
 from dubio_app.command.trust import Run
 from dubio_app.command.voting import audited_votes, save_labels
-from dubio_app.files import frame_bytes, read_file
+from dubio_app.files import frame_bytes
 from dubio_app.page.wording import NAMES, alert_record, problem_records
 from dubio_app.report import tables
 from dubio_app.report.sections import picture
@@ -325,15 +325,7 @@ def draw(call: Call, tell: Tell) -> None:
 
 def apply(call: Call, tell: Tell) -> None:
     """The kept columns of the next table."""
-    selection = Selection.load(call.selection)
-    if not selection.columns:
-        raise InputError("selection", "keeps no column", "there is nothing to apply")
-    file = read_file(call.table, call.reading)
-    with rows_named(file.row_name):
-        applied = selection.apply(file.frame, decimal=call.decimal)
-    write_whole(call.save, frame_bytes(applied.table, call.save))
-    written = note("applied", n=len(selection.columns), rows=len(applied.table), path=call.save)
-    tell("part", {"applied": [sentence(one) for one in (*applied.notes, written)]})
+    tell("part", {"applied": [sentence(one) for one in write_kept(call)[0]]})
 
 
 JOBS: dict[str, Callable[..., Answering | None]] = {
