@@ -1,5 +1,7 @@
 """Checked rows: what they say about the truth, and which of them are refused."""
 
+import os
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -409,6 +411,13 @@ def test_files_are_joined_and_two_checkers_compared(tmp_path):
     path = tmp_path / "checked.csv"
     path.write_text("row;id;value;chance\n;p7;a;0.5\n;p9;;0.5\n")
     assert join_checks([path], 3, ids=["p9", "p8", "p7"]).values.tolist() == [None, None, "a"]
+    if os.name == "posix":
+        reading, writing = os.pipe()
+        os.write(writing, path.read_bytes())
+        os.close(writing)
+        with pytest.raises(InputError, match="which is a pipe: save it, and give the file"):
+            join_checks([f"/dev/fd/{reading}"], 3)
+        os.close(reading)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -314,6 +315,8 @@ def entries_of(file: Any, columns: Sequence[str], argument: str, *, needed: Sequ
                 # a spreadsheet may have saved it with another separator
                 table = csv.DictReader(opened, delimiter=max(",;\t", key=header.count))
                 file = [{name: _without_guard(cell) for name, cell in row.items()} for row in table]
+        except io.UnsupportedOperation:  # its first line decides how all are read
+            raise InputError(argument, f"={str(file)!r}, which is a pipe", "save it, and give the file") from None
         except (UnicodeDecodeError, csv.Error) as error:
             found = f"cannot be read as CSV ({error})"
             raise InputError(argument, found, "give the file that the page wrote") from None
