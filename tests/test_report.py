@@ -544,3 +544,14 @@ def test_audit_table_has_the_suspicious_rows():
     table = page_data(render_report(gather(FeatureSelector().fit(X, labels), X, labels, audit=audit)))["suspects"]
     assert set((np.flatnonzero(audit.doubtful) + 1).tolist()) <= set(column(table, "row"))
     assert column(table, "row")[0] == 1 + int(np.argmin(np.where(audit.rank > 0, audit.rank, 999)))
+
+
+@pytest.mark.parametrize("command", ["rank", "audit"])
+def test_notes_on_columns_stand_once_in_a_report(tmp_path, command):
+    rng = np.random.default_rng(0)
+    crp = [*(f"{value:.1f} mg/l" for value in rng.normal(50, 9, 55)), *("-" * 5)]
+    pd.DataFrame({"crp": crp, "age": rng.normal(size=60), "y": ["a", "b"] * 30}).to_csv(tmp_path / "t.csv", index=False)
+    words = [command, str(tmp_path / "t.csv"), "-t", "y", "--report", str(tmp_path / "r.html"), "--quiet"]
+    assert run([*words, "--stability", "0"] if command == "rank" else words) == 0
+    page = html.unescape((tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert page.count("olumn 'crp': 5 cells with '-' were read as missing") == 1

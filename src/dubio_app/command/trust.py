@@ -262,6 +262,8 @@ def findings_of(run: Run) -> Any:
     call, question, selector = run.call, run.question, run.selector
     found = ("stability", "audit", "tolerance", "fingerprints", "corrected", "evaluation", "notes")
     more: dict[str, Any] = {name: getattr(run, name) for name in found}
+    explained = {f"{one}." for one in (*selector.findings_.columns, *selector.findings_.notes)}
+    more["notes"] = [one for one in run.notes if one not in explained]  # the explanation stands beside them
     if run.evaluation is not None:
         more["model"] = wording.model_of(run)
     asking = (alert for alert in run.findings.alerts if not alert.asks_nothing)
