@@ -199,6 +199,8 @@ SENTENCES: dict[str, str] = {
     "kept since": "{n} {n:column is|columns are} kept now that {n:was|were} not before: {names!q:8}",
     "kept before": "{n} {n:column was|columns were} kept before and {n:is|are} not now: {names!q:8}",
     "kept as before": "the same columns are kept as before",
+    "rank moved": "{name!q} from {before} to {after}",
+    "ranks moved": "ranks that moved: {moves:6}",
     "advice": "{finding}: {remedy}",
     # The answer, and how it was found.
     "because named": "it was requested by name",

@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 
 from dubio.doubt.audit_record import LabelAudit, OrderedAudit, in_order
-from dubio.errors import InputError, counted, listed
+from dubio.errors import InputError, counted
 from dubio.ranking import Ranking
 from dubio.target.label_values import CHANGE, RIGHT, CorrectedLabels
 from dubio.words import note, sentence
@@ -52,19 +52,17 @@ class BeforeAndAfter:
 
     def sentences(self) -> list[str]:
         """Before and after, in words."""
-        sentences = [
-            str(self.corrected),
-            f"Came in: {listed(self.came_in)}." if self.came_in else "No feature came in.",
-            f"Went out: {listed(self.went_out)}." if self.went_out else "No feature went out.",
-        ]
+        changes = {"kept since": self.came_in, "kept before": self.went_out}
+        notes = [note(code, n=len(names), names=names) for code, names in changes.items() if names]
+        notes = notes or [note("kept as before")]
         if self.moved:
-            sentences.append("Moved: " + listed((f"{name} from {a} to {b}" for name, a, b in self.moved), 6) + ".")
+            moves = [note("rank moved", name=name, before=before, after=after) for name, before, after in self.moved]
+            notes.append(note("ranks moved", moves=moves))
         if self.audit is not None and self.audit_before is not None:
             left, ends = int(self.audit.doubtful.sum()), {"before": self.audit_before, "after": self.audit}
             shares = {name: 100 * audit.share_high for name, audit in ends.items()}
-            notes = [note("wrong before and after", **shares), note("still doubtful" if left else "none left", n=left)]
-            sentences += map(sentence, notes)
-        return sentences
+            notes += [note("wrong before and after", **shares), note("still doubtful" if left else "none left", n=left)]
+        return [str(self.corrected), *map(sentence, notes)]
 
     def record(self) -> dict[str, Any]:
         """The same as plain values."""
