@@ -1,6 +1,7 @@
 """Checked rows: what they say about the truth, and which of them are refused."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from dubio import (
     soft_labels,
     votes,
 )
+from dubio.doubt.audit_record import in_order
 from dubio.evidence.truth import (
     TruthEvidence,
     combined_proxies,
@@ -470,6 +472,44 @@ def test_an_audit_is_anchored_by_the_checked_rows():
     plain = audit_labels(X, y, share=float(wrong.mean()))
     rest = ~looked_at
     assert ((audit.wrong - wrong)[rest] ** 2).mean() < ((plain.wrong - wrong)[rest] ** 2).mean()
+
+
+def _checked_audits():
+    """An audit without checked rows and one with them, the truth where a row was checked, and the rows."""
+    X, y, _, values = driven(10, n=240, m=60)
+    model = {"experts": LogisticRegression()}
+    return audit_labels(X, y, **model), audit_labels(X, y, checked=checked_rows(values, chance=0.25), **model), values
+
+
+def test_labels_that_were_checked_are_doubtful_if_they_are_wrong_and_the_others_by_their_probability():
+    plain, audit, values = _checked_audits()
+    seen = np.array([value is not None for value in values])
+    right = seen & (values == audit.given)
+    assert (seen & ~right).any() and (plain.doubtful & right).any() and (~plain.doubtful & seen & ~right).any()
+    assert audit.suggested[seen].tolist() == values[seen].tolist()
+    assert audit.doubtful[seen & ~right].all() and not audit.doubtful[right].any()
+    n = int(audit.doubtful.sum())
+    assert n == round(audit.wrong.sum())  # as many as are expected to be wrong, and they come first
+    assert sorted(audit.rank[audit.doubtful]) == list(range(1, n + 1))
+    assert audit.wrong[audit.doubtful].min() >= audit.wrong[~audit.doubtful].max()
+    by_class = audit.classes_frame()
+    assert by_class["doubtful"].sum() == n
+    assert audit.joint.sum(axis=1) == pytest.approx(by_class["rows"].to_numpy())
+
+
+def test_checked_rows_keep_their_say_where_the_columns_tell_nothing_or_rows_contradict_each_other():
+    plain, audit, values = _checked_audits()
+    seen = np.array([value is not None for value in values])
+    differs = seen & (values != audit.given)
+    held = replace(plain, held_back=True, doubtful=np.zeros(240, dtype=bool)).with_anchor(audit.anchor)
+    blind = replace(plain, judged=False, doubtful=np.zeros(240, dtype=bool)).with_anchor(audit.anchor)
+    assert held.doubtful.tolist() == blind.doubtful.tolist() == differs.tolist()
+    assert "only labels that were checked and are wrong are listed" in str(blind)
+    every = replace(plain, contradicts=np.ones(240, dtype=bool)).with_anchor(audit.anchor)
+    assert every.doubtful.tolist() == every.contradicts.tolist() == (differs | ~seen).tolist()
+    steps = in_order(plain).with_anchor(audit.anchor)  # a label that is the median is not doubtful
+    assert steps.doubtful.tolist() == (audit.doubtful & (audit.wrong > 0.5)).tolist()
+    assert steps.doubtful[differs].all() and steps.suggested[seen].tolist() == values[seen].tolist()
 
 
 def test_intervals_of_shares_hold_and_none_wrong_is_no_proof_of_none():

@@ -403,6 +403,8 @@ SENTENCES: dict[str, str] = {
     "no skill": "the columns do not {judged}, so the {labels} cannot be judged",
     "no better on labels": "the models predict held-out labels no better than the class shares do, so no label is "
     "listed",
+    "no better but checked": "the models predict held-out labels no better than the class shares do, so only labels "
+    "that were checked and are wrong are listed",
     "no better on numbers": "the models predict held-out numbers no better than their mean does, so no number is "
     "listed",
     "knows little": "the models know little about the {what}: this is a list of rows to check",

@@ -60,6 +60,8 @@ class Anchor:
         What each of these rows stands for, such as one over its chance to be looked at.
     by_class : array (n_classes, 3), optional
         For each given class the share of wrong labels and its interval, if that is known too.
+    truth : array (n_rows,), optional
+        The true class of each row that was checked; None for all others.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Anchor:
     outcomes: Floats | None = field(default=None, repr=False)
     weights: Floats | None = field(default=None, repr=False)
     by_class: Floats | None = field(default=None, repr=False)
+    truth: NDArray[Any] | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, share: Any) -> Anchor:

@@ -174,7 +174,7 @@ class Audit:
         facts = {"labels": self.noun, "low": 100 * self.share_low, "high": 100 * self.share_high}
         notes = [self.headline()]
         if not self.judged:
-            notes.append(note(f"no better on {self.noun}"))
+            notes.append(note("no better but checked" if self.doubtful.any() else f"no better on {self.noun}"))
         elif self.doubtful.any() and self.skills and self.skills["pool"] < _LITTLE_SKILL:
             notes.append(note("knows little", what=self.known))
         if self.anchor is not None:
@@ -223,7 +223,8 @@ class LabelAudit(Audit):
     probabilities : array (n_rows, n_classes)
         What the engine makes of each class. They are probabilities of the true class only if the audit is anchored.
     doubtful : array (n_rows,) of bool
-        The labels that the models disagree with, by the rule of the engine.
+        The labels that the models disagree with, by the rule of the engine. If rows were checked: as many labels as are
+        expected to be wrong, those with the largest probability of it.
     joint : array (n_classes, n_classes)
         Number of labelled rows with observed class ``g`` and true class ``t`` at ``[g, t]``. Without an anchor it is
         the engine's own count, which takes classes that overlap for wrong labels.
@@ -239,7 +240,7 @@ class LabelAudit(Audit):
         Row names of the table, if it has any.
     judged : bool
         False if the experts are not significantly better than the class shares alone: the columns do not tell the
-        classes. Then no label is doubtful.
+        classes. Then no label is doubtful, except those that were checked and are wrong.
     held_back : bool
         True if no label is flagged because the table has many columns for its labels, and wrong labels do not explain
         what the experts say clearly better than their own mistakes.
@@ -328,7 +329,10 @@ class LabelAudit(Audit):
         return float(1.0 - np.trace(self.joint) / self.joint.sum())
 
     def with_anchor(self, anchor: Anchor) -> Self:
-        """The same audit, with what is known of wrong labels: probabilities, rates and counts follow from it."""
+        """The same audit, with what is known of wrong labels: probabilities, rates and counts follow from it.
+
+        If the rates of the classes were found by checking rows, the list of doubtful labels follows from it too.
+        """
         wrong = anchor.wrong_in_classes(self.disagreement, self.codes, self.joint.sum(axis=1) - self.joint.diagonal())
         rows = np.flatnonzero(self.labelled)
         probabilities = np.array(self.probabilities)
@@ -339,9 +343,36 @@ class LabelAudit(Audit):
         others *= (wrong[rows] / others.sum(axis=1))[:, None]
         others[np.arange(len(rows)), self.codes[rows]] = 1.0 - wrong[rows]
         probabilities[rows] = others
+        seen = np.zeros(len(self), dtype=bool)
+        if anchor.truth is not None:
+            told = np.asarray(anchor.truth[:, None] == self.classes)
+            seen = np.asarray(told.any(axis=1))
+            probabilities[seen] = told[seen]
         joint = np.zeros_like(self.joint)
-        np.add.at(joint, self.codes[rows], others)
-        return replace(self, probabilities=probabilities, joint=joint, anchor=anchor)
+        np.add.at(joint, self.codes[rows], probabilities[rows])
+        found = replace(self, probabilities=probabilities, joint=joint, anchor=anchor)
+        return found if anchor.truth is None else found._doubting_the_likeliest(seen)
+
+    def _doubting_the_likeliest(self, seen: NDArray[np.bool_]) -> Self:
+        """The same audit, in which as many labels are doubtful as are expected to be wrong: the likeliest.
+
+        If the columns cannot tell, these are the labels that were checked (``seen``) and are wrong. Rows that
+        contradict others stay on the list, unless their label was checked and is right.
+        """
+        wrong = np.nan_to_num(self.wrong)
+        counted = wrong if self.judged and not self.held_back else wrong * seen
+        doubtful = np.zeros(len(self), dtype=bool)
+        doubtful[np.argsort(-counted, kind="stable")[: round(float(counted.sum()))]] = True
+        doubtful &= self._can_be_doubtful
+        if self.contradicts is None:
+            return replace(self, doubtful=doubtful)
+        contradicts = self.contradicts & ~(seen & (wrong == 0))
+        return replace(self, doubtful=doubtful | (contradicts & self.judged), contradicts=contradicts)
+
+    @property
+    def _can_be_doubtful(self) -> NDArray[np.bool_]:
+        """Rows with a label."""
+        return self.labelled
 
     def notes(self) -> list[Note]:
         """The answer, what it means, and what it rests on, as clauses."""
@@ -403,6 +434,11 @@ class OrderedAudit(LabelAudit):
         return np.where(self.labelled, (self.probabilities * apart).sum(axis=1), np.nan)
 
     @property
+    def _can_be_doubtful(self) -> NDArray[np.bool_]:
+        """Rows with a label other than the median."""
+        return self.labelled & (_medians(self.probabilities) != self.codes)
+
+    @property
     def suggested_codes(self) -> NDArray[np.int64]:
         """The median class if the label is doubtful or missing, else the given label, as a position in ``classes``.
 
@@ -415,7 +451,7 @@ class OrderedAudit(LabelAudit):
 def in_order(audit: LabelAudit) -> OrderedAudit:
     """The audit of the same classes, of which the order is known."""
     found = OrderedAudit(**{field.name: getattr(audit, field.name) for field in fields(audit)})
-    return replace(found, doubtful=audit.doubtful & (_medians(audit.probabilities) != audit.codes))
+    return replace(found, doubtful=found.doubtful & found._can_be_doubtful)
 
 
 def _medians(probabilities: Floats) -> NDArray[np.int64]:

@@ -103,7 +103,10 @@ def anchor_of(problem: Problem, disagreement: Floats, codes: Codes) -> CheckedAn
         qvalues[varying] = false_discovery_control(pvalues[varying])
     weights = np.ones(problem.n_rows)
     weights[whole.checked] = 1.0 / whole.chance
+    names = np.full(problem.n_rows, None, dtype=object)
+    names[truth.labelled] = truth.classes[truth.codes[truth.labelled]]
     facts: dict[str, Any] = {"outcomes": differs, "weights": weights, "codes": codes, "by_class": by_class}
+    facts["truth"] = names
     along = tuple(map(str, problem.feature_names[qvalues <= _LEVEL]))
     return CheckedAnchor(
         share, low, high, "checked", n_checked=int(checked.sum()), along=along, pvalues=pvalues, **facts
