@@ -373,6 +373,17 @@ def test_the_table_is_not_changed_and_residuals_are_computed_once(table):
     assert 0 < explained_by_given(problem) < 1
 
 
+def test_a_forecast_is_about_the_columns_that_are_not_given():
+    rng = np.random.default_rng(0)
+    y, given = rng.integers(0, 2, 200), rng.normal(size=(200, 3))
+    X = rng.normal(size=(200, 5))
+    X[:, 0] += 1.5 * y
+    alone = stability(FeatureSelector(), X, y, n_draws=10)
+    beside = stability(FeatureSelector(), np.hstack([X, given]), y, given=[5, 6, 7], n_draws=10)
+    assert alone.forecast.frequency[0] > 0.9
+    np.testing.assert_allclose(beside.forecast.frequency[:5], alone.forecast.frequency, atol=0.15)
+
+
 def test_stability_and_tolerance(table):
     X, y = table
     X, given = X[["marker", "n0", "c4"]], X[["age"]]

@@ -274,7 +274,8 @@ def _stability(
     frequency, forecast = selected.mean(axis=0), None
     if selected.any() and kind in _SHARES:
         of_judged = [None if one is None else one[:, judged] for one in (statistics, scores)]
-        found = forecast_of(among, rankings[:, judged], _SHARES[kind], *of_judged)
+        n_given = selected.shape[1] - among.shape[1]  # these come first
+        found = forecast_of(among, rankings[:, judged] - n_given, _SHARES[kind], *of_judged)
         fresh = np.array(frequency)
         fresh[judged] = found.frequency
         forecast = found._replace(frequency=fresh)
@@ -365,7 +366,7 @@ def _fit_draw(
     if hasattr(fitted, "to_ranking"):  # a feature that is only handed on is not kept
         ranking = fitted.to_ranking().without_handed_on()
         support = ranking.support
-        if ranking.n_relevant == support.sum() and "pvalue" in ranking.extras and ranking.about_truth is None:
+        if ranking.n_relevant == ranking.n_kept and "pvalue" in ranking.extras and ranking.about_truth is None:
             # tests of the given labels alone decide what is kept
             statistics = norm.isf(np.maximum(ranking.extras["pvalue"], 1e-300) / 2)
     scores = getattr(fitted, "scores_", None)
