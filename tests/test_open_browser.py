@@ -365,7 +365,7 @@ def test_two_windows_see_each_other(browser, chromium, served, tmp_path):
     known.locator(".picker-open").click()
     known.locator('[data-column="age"]').click()  # on a state that is not the newest any more
     browser.page.locator("#message").filter(has_text="Another window").wait_for()
-    assert "diagnosis" in browser.page.inner_text('[data-step="question"] span')
+    browser.page.locator('[data-step="question"] span').filter(has_text="diagnosis").wait_for()
     assert Project(served.folder).state["options"] == {"target": "diagnosis"}
     other.page.context.close()
 

@@ -49,19 +49,6 @@ for note in (*audit.notes(), *audit.on_annotators()):
     print(f"* {note}")
 
 # %%
-# Each reader's share of right readings, with an interval, beside the true share:
-frame = audit.annotators_frame()[::-1]
-plt.figure(figsize=(6, 2.5))
-plt.hlines(frame.index, frame["low"], frame["high"], color="#0b6e6e", lw=2)
-plt.plot(frame["right"], frame.index, "o", color="#0b6e6e", label="estimated")
-plt.plot([chances[who].mean() for who in frame.index], frame.index, "x", color="#333333", label="true")
-plt.xlabel("share of right readings")
-plt.legend()
-plt.tight_layout()
-plt.show()
-# sphinx_gallery_alt = "The share of right readings of three readers, with intervals and the true shares."
-
-# %%
 # On which scans they err
 # -----------------------
 # Each reader's errors are compared with every column, among scans that look alike; ``q`` is the rate of false findings.
@@ -85,3 +72,18 @@ print(audit.to_frame().sort_values("rank").head(3).round(2))
 # -------------------------
 # The same record is the target. The tests see the readings alone, so that no column is tested against itself.
 print(FeatureSelector().fit(scans, said).to_ranking().headline())
+
+# %%
+# The readers in a picture
+# ------------------------
+# Each reader's share of right readings, with an interval, beside the true share:
+frame = audit.annotators_frame()[::-1]
+plt.figure(figsize=(6, 2.5))
+plt.hlines(frame.index, frame["low"], frame["high"], color="#0b6e6e", lw=2)
+plt.plot(frame["right"], frame.index, "o", color="#0b6e6e", label="estimated")
+plt.plot([chances[who].mean() for who in frame.index], frame.index, "x", color="#333333", label="true")
+plt.xlabel("share of right readings")
+plt.legend()
+plt.tight_layout()
+plt.show()
+# sphinx_gallery_alt = "The share of right readings of three readers, with intervals and the true shares."

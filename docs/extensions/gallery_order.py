@@ -10,7 +10,7 @@ ORDER = (
     *("wrong_labels", "wrong_numbers", "tolerance"),
     *("together", "wide_genes", "spectrum", "stream"),
     *("pipeline", "evaluation", "alternatives", "toy_problems"),
-    *("clinic", "checked", "genes", "sensors"),
+    *("clinic", "checked", "readers", "genes", "sensors"),
 )
 
 
