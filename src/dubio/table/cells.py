@@ -371,7 +371,7 @@ class TextColumn:
         found = np.zeros(len(self.texts), dtype=bool)
         if self.odd is not None and self.n_numbers >= self.counts[self.odd].sum():  # else they stand among dates
             odd = [text for text, is_odd in zip(self.texts, self.odd, strict=True) if is_odd]
-            mark = "." if self.numbers.decimal == "," else ","
+            mark: Literal[".", ","] = "." if self.numbers.decimal == "," else ","
             found[self.odd] = ~np.isnan(read_numbers(odd, mark).values) & np.array([mark in text for text in odd])
         return found
 
