@@ -73,10 +73,21 @@ def step(view: View, name: str) -> None:
 
 def pick(view: View, label: str, *names: str) -> None:
     """Choose columns in a picker, with the mouse."""
+    from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
     picker = view.page.locator(".picker", has_text=label).first
-    picker.locator(".picker-open").click()
     for name in names:
-        picker.locator(f'[data-column="{name}"]').click()
+        column = picker.locator(f'[data-column="{name}"]')
+        for _ in range(5):  # what is read of the columns draws the pickers anew, and closes them
+            if not column.is_visible():
+                picker.locator(".picker-open").click()
+            try:
+                column.click(timeout=3000)
+                break
+            except PlaywrightTimeout:
+                continue
+        else:
+            raise AssertionError(f"{name} could not be chosen")
     if picker.get_by_text("Done").count():
         picker.get_by_text("Done").click()
 

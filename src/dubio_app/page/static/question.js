@@ -88,9 +88,16 @@ export function fill(force = false) {
   const now = JSON.stringify([kind, app.state.table, names().length, files]);
   if (!force && now === drawn) return;
   drawn = now;
+  const active = document.activeElement;
+  const typed = active && active.id && active.matches("#question input[id^=field-], #question textarea") ? [active.id, active.value] : null;
   $("#target").replaceChildren(...KINDS[kind].fields.map(field));
   $("#facts").replaceChildren(...FACTS.map(field));
   $("#more").replaceChildren(...MORE.map(field));
+  const again = typed && document.getElementById(typed[0]);
+  if (!again || again.type === "file" || again.type === "checkbox") return;
+  again.value = typed[1]; // what is being typed stays, and counts when the field is left
+  again.focus();
+  again.addEventListener("blur", () => again.dispatchEvent(new Event("change")), { once: true });
 }
 
 function answered() {
