@@ -165,8 +165,8 @@ def stand_ins(problem: Problem, features: Codes) -> tuple[Any, Any]:
     near &= ~(wide[one] | wide[other])
     slack = np.where(near, _CLEARLY / problem.n_rows, 0.0)
     of_one, of_other = gains.given_each_other(one, other)
-    informative = near | ((gains.alone[one] > 0) & (gains.alone[other] > 0))
-    alike = informative & (of_one < _SHARE * gains.alone[one] + slack) & (of_other < _SHARE * gains.alone[other] + slack)
+    useful = near | ((gains.alone[one] > 0) & (gains.alone[other] > 0))
+    alike = useful & (of_one < _SHARE * gains.alone[one] + slack) & (of_other < _SHARE * gains.alone[other] + slack)
 
     def linked(some: NDArray[np.bool_]) -> Any:
         rows, columns = features[one[some]], features[other[some]]
