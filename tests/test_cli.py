@@ -393,7 +393,7 @@ def test_permutations_are_counted(capfd, folder, monkeypatch):
 
     monkeypatch.setattr("dubio_app.command.rank.step", step)
     ranked(capfd, folder / "iris.csv", "-t", "species", "-m", "relieff")
-    assert list(told) == ["ranking: permutations"]
+    assert all(part.startswith("ranking: ") for part in told)  # on a busy machine, shorter steps report their parts, too
     counts = told["ranking: permutations"]
     assert len(counts) > 2 and [done for done, _ in counts] == sorted(done for done, _ in counts)
     assert all(done <= total for done, total in counts)
