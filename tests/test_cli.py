@@ -393,7 +393,7 @@ def test_permutations_are_counted(capfd, folder, monkeypatch):
 
     monkeypatch.setattr("dubio_app.command.rank.step", step)
     ranked(capfd, folder / "iris.csv", "-t", "species", "-m", "relieff")
-    assert all(part.startswith("ranking: ") for part in told)  # on a busy machine, shorter steps report their parts, too
+    assert all(part.startswith("ranking: ") for part in told)  # short steps report their parts on a busy machine
     counts = told["ranking: permutations"]
     assert len(counts) > 2 and [done for done, _ in counts] == sorted(done for done, _ in counts)
     assert all(done <= total for done, total in counts)
