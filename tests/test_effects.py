@@ -213,6 +213,18 @@ def test_every_front_end_has_them(tmp_path, capsys):
     assert "concordance" in page and f"up: {share}" in page
 
 
+def test_effects_on_each_of_several_classes_are_in_files_only(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["ill", "unsure", "well"], 40)
+    pd.DataFrame({"effect of age": rng.normal(size=120) + 1.5 * (y == "well"), "y": y}).to_csv(tmp_path / "t.csv")
+    words = ["rank", str(tmp_path / "t.csv"), "-t", "y", "--stability", "0"]
+    assert run(words) == 0
+    printed = capsys.readouterr().out
+    assert "effect of age" in printed and "effect of well" not in printed
+    assert run([*words, "--csv"]) == 0
+    assert "effect of ill,effect of unsure,effect of well" in capsys.readouterr().out
+
+
 def test_nothing_found_says_what_would_have_been():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 5))

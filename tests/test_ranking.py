@@ -21,3 +21,10 @@ def test_equal_scores_keep_the_order_of_the_columns():
 def test_names_are_escaped_in_html():
     page = Ranking.from_scores([1.0], names=["<img src=x onerror=alert(1)>"], method="<b>")._repr_html_()
     assert "<img" not in page and "<b>" not in page
+
+
+def test_what_a_column_is_about_is_recorded_and_not_read_from_its_name():
+    ranking = Ranking.from_scores([1.0, 2.0]).with_columns({"effect of surgery": np.array([0.2, 0.4])})
+    ranking = ranking.with_details({"effect of rare": np.zeros(2)}).with_details({"effect of ill": np.ones(2)})
+    assert ranking.details == {"effect of rare", "effect of ill"} <= set(ranking.to_frame())
+    assert list(ranking.without_rare(["ill"]).extras) == ["effect of surgery"]

@@ -60,6 +60,8 @@ class Ranking:
         The mean loss of nearest neighbours with the first 1, 2, ... related features, if it was compared.
     most_by_chance : int or None
         The most related features that are there by chance, in nearly all permutations of the target.
+    details : frozenset of str
+        Names of the further columns that are each about one class or target of several.
 
     Examples
     --------
@@ -89,6 +91,7 @@ class Ranking:
     suspected: tuple[str, ...] = ()
     losses: NDArray[np.float64] | None = None
     most_by_chance: int | None = None
+    details: frozenset[str] = frozenset()
 
     @classmethod
     def from_scores(
@@ -148,15 +151,19 @@ class Ranking:
         """The same ranking with further columns, each with one value per feature in the order of the table."""
         return replace(self, extras={**self.extras, **columns})
 
+    def with_details(self, columns: Mapping[str, NDArray[Any]]) -> Ranking:
+        """The same ranking with further columns that are each about one class or target of several."""
+        return replace(self.with_columns(columns), details=self.details.union(columns))
+
     def without_rare(self, common: Collection[str]) -> Ranking:
-        """The same ranking without effects on single classes and categories, but for classes that are ``common``."""
-        single = [name for name in self.extras if name.startswith("effect of ") or name == "effect_level"]
-        extras = {name: values for name, values in self.extras.items() if name not in single}
+        """The same ranking without details and categories; effects name only classes that are ``common``."""
+        hidden = self.details | {"effect_level"}
+        extras = {name: values for name, values in self.extras.items() if name not in hidden}
         if "effect_of" in extras:
             extras["effect_of"] = np.array(
                 [name if name in common else "" for name in extras["effect_of"]], dtype=object
             )
-        return replace(self, extras=extras)
+        return replace(self, extras=extras, details=frozenset())
 
     def without_handed_on(self) -> Ranking:
         """The same ranking; if nothing stands out, nothing is kept, while in Python one feature is handed on."""

@@ -349,7 +349,8 @@ class FeatureSelector(Selector):
         selector = self._fitted(problem, method, wish, left_out)
         ranking = self._without_repeats(problem, selector.to_ranking())
         effects = effects_of(drawn, self.n_jobs)
-        ranking = ranking if effects is None else ranking.with_columns(effects.columns())
+        if effects is not None:
+            ranking = ranking.with_columns(effects.columns()).with_details(effects.details())
         wrong = wrong_labels(drawn)
         if effects is not None and wrong is not None:
             right = effects.corrected(*wrong)

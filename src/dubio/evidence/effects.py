@@ -134,8 +134,11 @@ class Effects:
         columns = {"effect": self.effect, "effect_low": self.low, "effect_high": self.high}
         columns |= {"direction": self.direction, "difference": self.difference}
         columns |= {"effect_of": self.of} if any(self.of) else {}
-        columns |= {"effect_level": self.level} if any(self.level) else {}
-        return columns | {f"effect of {name}": values for name, values in self.each.items() if len(self.each) > 1}
+        return columns | ({"effect_level": self.level} if any(self.level) else {})
+
+    def details(self) -> dict[str, NDArray[Any]]:
+        """Columns of the ranking on each class and target, if there are several."""
+        return {f"effect of {name}": values for name, values in self.each.items()} if len(self.each) > 1 else {}
 
     def corrected(self, wrong_0: float, wrong_1: float, error: float = 0.0) -> Effects:
         r"""The effects without label errors that do not depend on the features, of two classes.

@@ -232,14 +232,13 @@ def print_ranking(
         output.print_paragraph(line)
     if not rows:  # no feature varies: the alerts name the columns
         return
-    hidden = _NOT_PRINTED.union(hidden, {"score"} if ranking.scores_are_places else ())
+    hidden = _NOT_PRINTED.union(hidden, ranking.details, {"score"} if ranking.scores_are_places else ())
     if terminal_width() < _NARROW:
         hidden |= {"score", "rank_low", "rank_high"}
     if all(row.get("worst_case") is None for row in rows):  # no bound is known, as with groups
         hidden.add("worst_case")
     names = [name for name in rows[0] if name not in hidden]
     names.insert(names.index("feature") + 1, "kept")
-    names = [name for name in names if not name.startswith("effect of ")]
     if "label" in names:
         names.insert(2, names.pop(names.index("label")))
     left = ("feature", "label", "kept", "serves", "verdict", "direction", "effect_of", "effect_level", "adjusting")
