@@ -210,7 +210,18 @@ def test_every_front_end_has_them(tmp_path, capsys):
     printed, page = capsys.readouterr().out, (tmp_path / "r.html").read_text(encoding="utf-8")
     share = f"{100 * frame.loc['up', 'effect']:.0f} %"
     assert f"{share} ({100 * frame.loc['up', 'effect_low']:.0f} to" in printed and "direction" in printed
+    assert "goes with 'well'" in printed and "'higher': the values of 'well' are higher" in printed.replace("\n", " ")
     assert "concordance" in page and f"up: {share}" in page
+
+
+def test_the_user_names_the_class_of_the_effects():
+    """Of two classes, the last one in the order that is given."""
+    y = np.repeat(["case", "control"], 30)
+    X, order = np.arange(60.0)[:, None], ["control", "case"]
+    for target in (dubio.ordered_classes(y, order=order), pd.Series(pd.Categorical(y, categories=order))):
+        found = effects_in(read_problem(X, target))
+        assert (found.of[0], found.effect[0], found.direction[0]) == ("case", 0.0, "lower")
+    assert effects_in(read_problem(X, y)).of[0] == "control"
 
 
 def test_effects_on_each_of_several_classes_are_in_files_only(tmp_path, capsys):

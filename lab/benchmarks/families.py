@@ -10,15 +10,14 @@ such families; beside them hidimstat's dCRT with Benjamini and Hochberg's rule.
 *bound*: 12 true columns and 288 others, which are independent, share factors or are smooth like a spectrum. How often
 the number of false features is at most the printed bound, among draws that keep something.
 
-Run ``python -m benchmarks.families [draws] [--only NAME]``: 200 draws of each line take about 30 minutes on one core.
-hidimstat is in the extra ``bench``; without it its columns are empty.
+Run ``python -m benchmarks.families [draws] [--first N] [--only NAME ...] [--store FILE] [--seconds N]``: 200 draws of
+each line take about 30 minutes on one core, 18 of them the spectra. hidimstat is in the extra ``bench``; without it its
+columns are empty.
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 from scipy.stats import false_discovery_control
 
+from benchmarks.draws import Draw, drawn, mean_and_error, parser_of
 from dubio import FeatureSelector
 from dubio.evidence.relevance import Relevance, relevance_of
 from dubio.problem import read_problem
@@ -140,7 +140,7 @@ def bound(kind: str, draw: int) -> tuple[float, ...]:
 
 
 #: The lines by name: what is printed, and the function of a draw.
-LINES: dict[str, list[tuple[str, Callable[[int], tuple[float, ...]]]]] = {
+LINES: dict[str, list[tuple[str, Draw]]] = {
     "stand-ins": [
         (f"{n} rows, r = {r}", lambda draw, n=n, r=r: stand_ins(n, r, draw)) for n in (150, 400) for r in (0.95, 0.99)
     ],
@@ -159,20 +159,17 @@ HEADS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("draws", type=int, nargs="?", default=200)
-    parser.add_argument("--only", choices=list(LINES))
+    parser = parser_of(__doc__, 200)
+    parser.add_argument("--only", choices=list(LINES), nargs="+", default=list(LINES))
     asked = parser.parse_args()
-    for name, lines in LINES.items():
-        if asked.only in (None, name):
-            print(f"\n| {name} | draws | {' | '.join(HEADS[name])} |\n|---|---:|{'---:|' * len(HEADS[name])}")
-            for line, function in lines:
-                found = np.array([function(draw) for draw in range(asked.draws)])
-                counts = np.isfinite(found).sum(axis=0)
-                means = 100 * np.nanmean(found, axis=0)
-                errors = 100 * np.nanstd(found, axis=0) / np.sqrt(np.maximum(counts, 1))
-                cells = (f"{mean:.1f} ± {error:.1f}" for mean, error in zip(means, errors, strict=True))
-                print(f"| {line} | {counts[0]} | {' | '.join(cells)} |", flush=True)
+    by_name = {f"{name}: {line}": draw for name in asked.only for line, draw in LINES[name]}
+    found = drawn(by_name, asked)
+    for name in asked.only:
+        print(f"\n| {name} | draws | {' | '.join(HEADS[name])} |\n|---|---:|{'---:|' * len(HEADS[name])}")
+        for line in [line for line, _ in LINES[name] if f"{name}: {line}" in found]:
+            means, errors, counts = mean_and_error(100 * found[f"{name}: {line}"])
+            cells = (f"{mean:.1f} ± {error:.1f}" for mean, error in zip(means, errors, strict=True))
+            print(f"| {line} | {counts.max(initial=0)} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -735,6 +735,9 @@ SENTENCES: dict[str, str] = {
     "interval; 50 % is nothing",
     "effects on": "effect: share of pairs of rows in which the higher value goes with the class or target named under "
     "'on', with a 95 % interval; 50 % is nothing",
+    "effects on one": "effect: share of pairs of rows in which the higher value goes with {of!q}, with a 95 % "
+    "interval; 50 % is nothing. 'higher': the values of {of!q} are higher than those of the other class, whose effects "
+    "are 100 % minus these",
     "by method": "method: {method}",
     "by method in a stream": "method: {method}, on all rows",
     "kept because": "kept: {reason}",
@@ -789,7 +792,10 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "family_qvalue": ("q (family)", "share of false discoveries among families"),
     "beyond_qvalue": ("q (beyond)", "the same for what its family adds beyond all others"),
     "beyond": ("beyond", "whether its family was shown to add something beyond all others"),
-    "effect_of": ("on", "the class or target on which the feature acts most"),
+    "effect_of": (
+        "on",
+        "the class or target of the effect: of several the one that stands out most, of two classes the second",
+    ),
     "effect_level": ("category", "the category, or the column of a group, that acts most"),
     "serves": ("serves", "the targets that it is related to; ?: it is not clear which"),
     "doubt": ("doubt", "q-value of the test whether labels are more doubtful where the feature is high, or low"),

@@ -237,6 +237,8 @@ def print_ranking(
         hidden |= {"score", "rank_low", "rank_high"}
     if all(row.get("worst_case") is None for row in rows):  # no bound is known, as with groups
         hidden.add("worst_case")
+    one_effect = "effect_of" in rows[0] and not ranking.details  # of two classes: the caption names it
+    hidden |= {"effect_of"} if one_effect else set()
     names = [name for name in rows[0] if name not in hidden]
     names.insert(names.index("feature") + 1, "kept")
     if "label" in names:
@@ -246,7 +248,8 @@ def print_ranking(
     shown = [[_shown(name, row, ranking) for name in names] for row in rows[:top]]
     caption = [note("more features", n=len(rows) - len(shown), total=len(rows))] if len(rows) > len(shown) else []
     if "effect" in names:
-        caption.append(note("effects on" if "effect_of" in names else "effects"))
+        code = "effects on one" if one_effect else "effects on" if "effect_of" in names else "effects"
+        caption.append(note(code, of=rows[0].get("effect_of")))
     caption += [note("scores", direction="low" if ranking.lower_is_better else "high")] if "score" in names else []
     text = "\n".join(output.paragraph(sentence(one)) for one in [*caption, *how])
     title = say("ranked table", asked=asked) if asked else say("table without a target")
