@@ -631,6 +631,37 @@ SENTENCES: dict[str, str] = {
     "columns with problems": "{n} {n:column|columns} cannot be used as {n:it is|they are}:",
     "counted rows": "only counts the rows",
     "not usable": "it could not be used",
+    # The page of dubio open: where the line may lie and what it costs, and one feature in sentences.
+    "line as it is": "keep these {keep:,} of {of:,} columns",
+    "line moved": "keep the first {keep:,} of {of:,} columns",
+    "line before all": "nothing is kept",
+    "line by chance": "at most {percent:.2g} % of these are expected to be there by chance",
+    "line hardly by chance": "less than 0.1 % of these are expected to be there by chance",
+    "line too much chance": "about {percent:.0f} % of these ({wrong:,} of {keep:,}) are expected to be there by "
+    "chance: more than the {allowed:g} % that you allow",
+    "line leaves out": "{n:,} {n:column that is|columns that are} related to the target would be left out",
+    "line beyond evidence": "for {n:,} of them, there is no evidence of a relation",
+    "line enough": "the first {enough:,} predict the target as well as all that are related to it",
+    "line not enough": "they predict the target less well than the first {enough:,}",
+    "line value": "{what}: {value:.3g}, at the line of the answer {before:.3g}",
+    "feature given": "it is given: the other columns are judged by what they add to it",
+    "feature effect higher": "effect: higher values go with {on}: {share}",
+    "feature effect lower": "effect: lower values go with {on}: {share}",
+    "feature effect none": "effect: neither higher nor lower values clearly go with {on}: {share}",
+    "feature share": "in {effect:g} % of the pairs of rows ({low:g} to {high:g} %), the higher value goes with it. "
+    "50 % would be no effect",
+    "feature effect on": "{of!q}",
+    "feature effect on more": "a higher target",
+    "feature verdict": "checked rows: {verdict}",
+    "feature difference": "difference: {difference:g}, in the unit of the column",
+    "feature family": "family: {others:8} can stand in for it",
+    "feature alone": "family: no other related column can stand in for it",
+    "feature tolerance hard": "wrong labels: it is still kept when {percent:g} % of the labels are wrong at random",
+    "feature tolerance soft": "flatter probabilities: it is still kept when all are moved by {percent:g} % towards the "
+    "shares of the classes",
+    "feature tolerance numbers": "wrong numbers: it is still kept when {percent:g} % of the numbers are far off",
+    "feature resampled": "other rows: it is kept in {percent:g} % of the resamples",
+    "feature forecast": "fresh samples: {percent:g} % of them would probably keep it",
     # The paper kit: methods and results. Square brackets hold the keys of cited works.
     "paper table": "The table ({table}) had {rows:,} {rows:row|rows} and {columns:,} {columns:column|columns} that "
     "could be selected",

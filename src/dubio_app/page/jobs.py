@@ -203,8 +203,7 @@ def _headline(run: Run) -> dict[str, Any]:
 def _content(run: Run, findings: Any, people: dict[str, Any], decided: str) -> dict[str, Any]:
     """What the page shows of the answer."""
     ranking = findings.ranking
-    line = {"n_given": ranking.n_given, "n_kept": ranking.n_kept - ranking.n_given, "alpha": findings.alpha}
-    line |= {name: getattr(ranking, name) for name in ("n_relevant", "n_sufficient", "n_ranked")}
+    line = {name: getattr(ranking, name) for name in ("n_given", "n_kept", "n_relevant", "n_sufficient", "n_ranked")}
     curves = {"curve": _curve(findings.curve), "path": _curve(findings.path)}
     changes = [] if run.corrected is None else run.corrected.sentences()
     audit = findings.audit
@@ -216,11 +215,12 @@ def _content(run: Run, findings: Any, people: dict[str, Any], decided: str) -> d
         "kept_all": findings.kept,
         "decided": decided,
         "table": tables.feature_table(findings),
-        "line": {**line, **curves},
+        "line": {**line, **curves, "alpha": findings.alpha},
         "alerts": [alert_record(one, run.call) for one in run.findings.alerts if not one.asks_nothing],
         "changes": changes,
         "left_out": ranking.left_out,
         "explanation": findings.explanation,
+        "tolerance": "" if findings.tolerance is None else findings.tolerance.kind,
         "labels": {} if findings.no_rows else tables.corrections(findings),
         "audit": about,
         "people": people,

@@ -37,6 +37,7 @@ def open_page(call: Call) -> None:
     project.hold()
     listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
     page = Page(project, listener.getsockname()[1])
+    page.workshop()  # which loads the library while a person looks for their file
     server = uvicorn.Server(uvicorn.Config(page.app(), http=_impatient(), **_QUIET))
 
     async def serve() -> None:

@@ -33,6 +33,7 @@ from starlette.routing import Route
 from dubio.errors import InputError
 from dubio_app.files import FORMATS
 from dubio_app.page.project import Conflict, Project
+from dubio_app.page.wording import about_feature, about_line
 from dubio_app.page.work import OTHER, RANKING, Work, Workshop
 
 #: Most bytes of a table, of any other file, and of a decision.
@@ -83,6 +84,7 @@ class Page:
         self.address = f"http://127.0.0.1:{port}/?key={self.key}"
         self.last_request, self.is_over = time.monotonic(), False
         self._workshop: Workshop | None = None
+        self._written: tuple[tuple[int, int], dict[str, Any]] | None = None
         self._works: dict[str, tuple[str, Work]] = {}
         self._starting = threading.Lock()
 
@@ -108,6 +110,7 @@ class Page:
             "/api/start/{job}": self._start,
             "/api/stop": self._stop,
             "/api/feature": self._feature,
+            "/api/line": self._line,
             "/api/draw": self._draw,
             "/api/next": self._next,
             "/api/pairs": self._pairs,
@@ -118,6 +121,12 @@ class Page:
         made = [Route(path, self._guarded(one), methods=["GET"]) for path, one in routes.items()]
         made += [Route(path, self._guarded(one), methods=["POST"]) for path, one in changes.items()]
         return Starlette(routes=made)
+
+    def workshop(self) -> Workshop:
+        """Where the work is done; a process waits there from now on."""
+        if self._workshop is None:
+            self._workshop = Workshop(self.project.folder)
+        return self._workshop
 
     def end(self) -> None:
         """Stop everything that runs."""
@@ -211,9 +220,7 @@ class Page:
                 if key and earlier[0] == key and earlier[1].status in ("running", "done"):
                     return earlier[1]
                 earlier[1].stop()
-            if self._workshop is None:
-                self._workshop = Workshop(self.project.folder)
-            work = self._workshop.begin(job, words, seconds, **more)
+            work = self.workshop().begin(job, words, seconds, **more)
             self._works[job] = key, work
             return work
 
@@ -253,20 +260,33 @@ class Page:
 
     async def _answer(self, request: Request) -> Response:
         """The answer: of the work that runs, or the one that was written last."""
-        running = self._works.get("answer")
+        return JSONResponse(await run_in_threadpool(self._found))
+
+    def _found(self) -> dict[str, Any]:
+        running, place = self._works.get("answer"), self.project.folder / "answer.json"
         if running is not None and "answer" in running[1].parts:
-            return JSONResponse(running[1].parts["answer"])
-        place = self.project.folder / "answer.json"
+            return dict(running[1].parts["answer"])
         if not place.is_file():
             raise HTTPException(404, "There is no answer yet.")
-        return Response(place.read_bytes(), media_type="application/json")
+        key = (place.stat().st_mtime_ns, place.stat().st_size)
+        if self._written is None or self._written[0] != key:
+            self._written = key, json.loads(place.read_text(encoding="utf-8"))
+        return self._written[1]
 
     async def _feature(self, request: Request) -> Response:
-        """The picture of a feature, and which are like it; nothing after the process has gone."""
+        """A feature in sentences, its picture, and which are like it; without these after the process has gone."""
         name = str((await self._json(request)).get("feature", ""))
+        sentences = about_feature(await run_in_threadpool(self._found), name)
         running = self._works.get("answer")
         found = None if running is None else await run_in_threadpool(running[1].ask, {"feature": name})
-        return JSONResponse(found or {})
+        return JSONResponse({"sentences": sentences, **(found or {})})
+
+    async def _line(self, request: Request) -> Response:
+        """What it costs to keep so many columns."""
+        keep = (await self._json(request)).get("keep")
+        if type(keep) is not int:
+            raise HTTPException(400, "The request names no line.")
+        return JSONResponse(about_line(await run_in_threadpool(self._found), keep))
 
     async def _report(self, request: Request) -> Response:
         """The report; its own policy allows its own script only, and no requests."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dubio.errors import InputError, Remedies, quoted
-from dubio.words import Phrases
+from dubio.words import Note, Phrases, note, paragraph, sentence
 from dubio_app.command.options import Call, UserError, names_of_arguments
 from dubio_app.command.wording import COMMAND, NAMES_WITHOUT_OPTION, REMEDIES, one_line
 
@@ -94,6 +94,8 @@ PAGE: Phrases = {
 }
 
 Click = dict[str, Any]
+#: What the page has of an answer, as its JSON holds it.
+Answer = dict[str, Any]
 
 
 def problem_records(error: Exception) -> list[dict[str, Any]]:
@@ -175,3 +177,96 @@ def _adds(label: str, **options: list[str]) -> Click:
 
 def _sets(label: str, **options: Any) -> Click:
     return {"label": label, "sets": options}
+
+
+# ---- an answer on the page: the line between kept and not, and one feature ------------------------------------------
+
+
+def about_line(answer: Answer, keep: int) -> dict[str, str]:
+    """The line after so many columns, and what it costs to keep these."""
+    line = answer["line"]
+    most = line["n_ranked"] - line["n_given"]
+    keep = min(max(keep, 0), most)
+    code = "line as it is" if keep == line["n_kept"] else "line moved"
+    return {"text": sentence(note(code, keep=keep, of=most)), "cost": paragraph(_costs(answer, keep))}
+
+
+def _costs(answer: Answer, keep: int) -> list[Note]:
+    """False discoveries, related columns that are lost, and what the search says of the rest."""
+    line, notes = answer["line"], list[Note]()
+    if not keep:
+        return [note("line before all")]
+    related, enough, given, alpha = (line[name] for name in ("n_relevant", "n_sufficient", "n_given", "alpha"))
+    q = [one for one in _values(answer, "qvalue")[given : given + keep] if one is not None]
+    if q:
+        percent = 100 * min(1.0, max(q))
+        if percent > 100 * alpha:
+            wrong = max(1, round(percent * keep / 100))
+            notes.append(note("line too much chance", percent=percent, wrong=wrong, keep=keep, allowed=100 * alpha))
+        else:
+            notes.append(note("line by chance" if percent >= 0.1 else "line hardly by chance", percent=percent))
+    if related is not None and related != keep:
+        code = "line leaves out" if related > keep else "line beyond evidence"
+        notes.append(note(code, n=abs(related - keep)))
+    if enough and enough < related:
+        notes.append(note("line enough" if keep >= enough else "line not enough", enough=enough))
+    return [*notes, *_value_at(line, keep, tested=bool(q))]
+
+
+def _value_at(line: dict[str, Any], keep: int, *, tested: bool) -> list[Note]:
+    """The criterion of a search at another line, beside that at the line of the answer."""
+    along = line["path"] or (None if tested else line["curve"])
+    if along is None or keep == line["n_kept"]:
+        return []
+    values = dict(zip(along["sizes"], along["values"], strict=True))
+    first = line["n_given"] if line["path"] else 0
+    value, before = values.get(keep + first), values.get(line["n_kept"] + first)
+    return (
+        [] if value is None or before is None else [note("line value", what=along["label"], value=value, before=before)]
+    )
+
+
+def about_feature(answer: Answer, name: str) -> list[str]:
+    """What a feature does, and what it survives."""
+    names = _values(answer, "feature")
+    if name not in names:
+        return []
+    found = {one["key"]: one["values"][names.index(name)] for one in answer["table"]["columns"] if "key" in one}
+    given = names.index(name) < answer["line"]["n_given"]
+    notes = [note("feature given")] if given else []
+    notes += [*_effect(found), *_family(answer, found, name)]
+    if given:  # which is kept in any case
+        return [sentence(one) for one in notes]
+    kind, percent = answer.get("tolerance", ""), found.get("tolerance")
+    notes += [note(f"feature tolerance {kind}", percent=percent)] if kind and percent is not None else []
+    for column, code in (("kept in", "feature resampled"), ("fresh", "feature forecast")):
+        notes += [note(code, percent=found[column])] if found.get(column) is not None else []
+    return [sentence(one) for one in notes]
+
+
+def _effect(found: dict[str, Any]) -> list[Note]:
+    """How a feature acts, and whether it is the truth that it acts on."""
+    notes = []
+    if found.get("effect") is not None and found.get("effect_low") is not None:
+        share = note("feature share", effect=found["effect"], low=found["effect_low"], high=found["effect_high"])
+        of = found.get("effect_of")
+        on = note("feature effect on", of=of) if of else note("feature effect on more")
+        notes.append(note(f"feature effect {found['direction']}", on=on, share=share))
+    notes += [note("feature verdict", verdict=found["verdict"])] if found.get("verdict") else []
+    if isinstance(found.get("difference"), int | float) and found["difference"]:
+        notes.append(note("feature difference", difference=found["difference"]))
+    return notes
+
+
+def _family(answer: Answer, found: dict[str, Any], name: str) -> list[Note]:
+    """Which others can stand in for a feature."""
+    if not found.get("family"):
+        return []
+    families = zip(_values(answer, "feature"), _values(answer, "family"), strict=True)
+    others = [other for other, family in families if family == found["family"] and other != name]
+    return [note("feature family", others=others) if others else note("feature alone")]
+
+
+def _values(answer: Answer, key: str) -> list[Any]:
+    """The values of a column of the answer, best feature first; none if it has no such column."""
+    return next((one["values"] for one in answer["table"]["columns"] if one.get("key") == key), [])

@@ -1,6 +1,6 @@
 // The third step: progress, then the answer: a list of features to sort and filter, one of them in detail, and the line.
 
-import { $, LongList, Refused, all, ask, button, count, drawing, element, notice, post } from "./parts.js";
+import { $, LongList, Refused, all, ask, button, count, drawing, element, notice, post, redraw } from "./parts.js";
 
 let app;
 let answer = null;
@@ -20,7 +20,7 @@ export function start(shared) {
   app = shared;
   for (const one of all("[data-run]")) one.addEventListener("click", run);
   $("#stop").addEventListener("click", () => app.attempt(() => post("/api/stop", {})));
-  list = new LongList($("#features"), { height: 52, narrow: 84, render: row, label: "Features, best first" });
+  list = new LongList($("#features"), { height: 52, narrow: 84, render: row, name: (i) => columns.feature.values[i], label: "Features, best first" });
   $("#feature-search").addEventListener("input", () => arrange(true));
   $("#feature-kept").addEventListener("change", () => arrange(true));
   $("#feature-sort").addEventListener("change", () => arrange(true));
@@ -48,6 +48,7 @@ async function run() {
   $("#failed").hidden = true;
   $("#spoken").textContent = "The work has begun.";
   await app.attempt(async () => {
+    await app.decided();
     await ask("/api/start/answer", { method: "POST" });
     await follow();
   });
@@ -67,9 +68,9 @@ export async function follow() {
   if (running && said !== seen) { seen = said; $("#spoken").textContent = said; }
   if (work.content?.first && !answer) first(work.content.first);
   if (work.parts.includes("answer") && !answer) await load();
-  if (running) { app.tell("answer", answer ? "being completed …" : "working …"); following = setTimeout(follow, 300); return; }
+  if (running) { fill(); app.tell("answer", answer ? "being completed …" : "working …"); following = setTimeout(follow, 300); return; }
   $("#failed").hidden = work.status !== "failed" && work.status !== "stopped";
-  $("#failed ul").replaceChildren(...(work.status === "stopped" ? [element("li", "The work was stopped. Nothing that you decided is lost.")] : work.problems.map((one) => notice(one, () => app.state.options, app.decide))));
+  redraw($("#failed ul"), work.status === "stopped" ? [element("li", "The work was stopped. Nothing that you decided is lost.")] : work.problems.map((one) => notice(one, () => app.state.options, app.decide)));
   $("#spoken").textContent = { done: "The answer is ready.", failed: "The work failed.", stopped: "The work was stopped." }[work.status];
   if (work.status === "done") { $("#remarks ul").replaceChildren(...work.said.map((one) => element("li", one))); $("#remarks").hidden = !work.said.length; await app.refresh(); showReport(); if (chosen) choose(chosen); }
   fill();
@@ -95,25 +96,25 @@ export function fill() {
 
 function first({ headline, sure, kept }) {
   const chips = element("ul", "", { class: "chips", "aria-label": "Kept features" });
-  for (const name of kept) chips.append(element("li", "", {}, button(name, () => choose(name, true), { class: "chip" })));
-  $("#first").replaceChildren(element("h2", headline), chips, ...sure.map((text) => element("p", text)));
+  for (const name of kept) chips.append(element("li", "", { "data-key": name }, button(name, () => choose(name, true), { class: "chip" })));
+  redraw($("#first"), [element("h2", headline), chips, ...sure.map((text) => element("p", text))]);
 }
 
 function draw() {
   $("#found").hidden = false;
   $("#changes").hidden = !answer.changes.length;
-  $("#changes ul").replaceChildren(...answer.changes.map((text) => element("li", text)));
-  $("#answer-alerts").replaceChildren(...answer.alerts.map((record) => notice(record, () => app.state.options, app.decide)));
+  redraw($("#changes ul"), answer.changes.map((text) => element("li", text)));
+  redraw($("#answer-alerts"), answer.alerts.map((record) => notice(record, () => app.state.options, app.decide)));
   $("#answer-alerts-box").hidden = !answer.alerts.length;
   const out = Object.entries(answer.left_out);
   $("#left-out").hidden = !out.length;
-  $("#left-out ul").replaceChildren(...out.slice(0, 200).map(([name, why]) => element("li", `${name}: ${why}`)));
+  redraw($("#left-out ul"), out.slice(0, 200).map(([name, why]) => element("li", `${name}: ${why}`)));
   const most = answer.line.n_ranked - answer.line.n_given;
   $("#line").max = most;
   $("#line").value = answer.line.n_kept;
   $("#line-box").hidden = most < 2;
   const sorts = answer.table.columns.filter((one) => one.kind !== "yes");
-  $("#feature-sort").replaceChildren(...sorts.map((one) => element("option", `${one.label}`, { value: one.key || one.label })));
+  redraw($("#feature-sort"), sorts.map((one) => element("option", one.label, { value: one.key || one.label, "data-key": one.key || one.label })));
   line();
   arrange(true);
   if (!chosen && columns.feature.values.length) choose(columns.feature.values[0]);
@@ -123,37 +124,19 @@ const number = (value, kind) => value === null ? "–" : kind === "percent" ? `$
 
 // ---- the line between kept and not -------------------------------------------------------------------------------
 
-// What it costs to keep so many: false discoveries, related columns that are lost, and what a search says of the rest.
-function cost(keep) {
-  const { n_relevant: related, n_sufficient: enough, n_given: given, curve, path, alpha } = answer.line;
-  const said = [];
-  const q = columns.qvalue?.values;
-  if (keep === 0) return ["Nothing is kept."];
-  if (q) {
-    const worst = Math.max(...q.slice(given, given + keep).filter((one) => one !== null));
-    const wrong = Math.min(1, worst) * keep;
-    said.push(worst <= alpha
-      ? `${worst < 0.001 ? "Less than 0.1" : `At most ${Number((100 * worst).toPrecision(2))}`} % of these are expected to be there by chance.`
-      : `About ${Math.round(100 * Math.min(1, worst))} % of these, ${wrong < 1.5 ? "one" : Math.round(wrong)} of ${keep}, are expected to be there by chance: more than the ${100 * alpha} % that you allow.`);
-  }
-  if (related !== null && related > keep) said.push(`${related - keep === 1 ? "One column that is" : `${related - keep} columns that are`} related to the target would be left out.`);
-  if (related !== null && keep > related) said.push(`${keep - related === 1 ? "One of them has" : `${keep - related} of them have`} no evidence of a relation.`);
-  if (enough && enough < related) said.push(keep >= enough ? `The first ${enough} predict the target as well as all that are related.` : `They predict the target less well than the first ${enough}.`);
-  const along = path || (q ? null : curve);
-  const at = along ? along.sizes.indexOf(keep + (path ? given : 0)) : -1;
-  const before = along ? along.values[along.sizes.indexOf(answer.line.n_kept + (path ? given : 0))] : null;
-  if (at >= 0 && along.values[at] !== null && keep !== answer.line.n_kept && before) said.push(`${along.label[0].toUpperCase()}${along.label.slice(1)}: ${Number(along.values[at].toPrecision(3))}, at the line of the answer ${Number(before.toPrecision(3))}.`);
-  return said;
-}
-
-function line() {
+// What it costs to keep so many is said by the server; only the newest answer is shown.
+let moved = 0;
+async function line() {
   const keep = Number($("#line").value);
-  const text = `Keep ${keep === answer.line.n_kept ? "these" : "the first"} ${count(keep)} of ${count(Number($("#line").max))}`;
-  $("#line-text").textContent = text;
-  $("#line").setAttribute("aria-valuetext", text);
-  $("#line-cost").textContent = cost(keep).join(" ");
   $("#line-back").hidden = $("#line-keep").hidden = keep === answer.line.n_kept;
   $("#line-keep").disabled = keep === 0;
+  moved += 1;
+  const mine = moved;
+  const said = await app.attempt(() => post("/api/line", { keep }));
+  if (!said || mine !== moved) return;
+  $("#line-text").textContent = said.text;
+  $("#line").setAttribute("aria-valuetext", said.text);
+  $("#line-cost").textContent = said.cost;
 }
 
 // ---- the list ----------------------------------------------------------------------------------------------------
@@ -189,55 +172,43 @@ function row(i) {
   return made;
 }
 
-// What a feature does, and what it survives, in sentences.
-function inWords(i) {
-  const of = (key) => columns[key] ? columns[key].values[i] : null;
-  const said = [];
-  if (typeof of("effect") === "number") {
-    const where = of("effect_of") ? `the class or target ${of("effect_of")}` : "a higher target";
-    said.push(`Effect: in ${of("effect")} % of the pairs of rows (${of("effect_low")} to ${of("effect_high")} %), the higher value goes with ${where}. 50 % is no effect.`);
+// Every number about a feature, with its meaning.
+function numbers(i) {
+  const facts = element("dl", "", { class: "facts" });
+  const meanings = element("dl");
+  const alone = columns.family && !columns.family.values[i]; // no family: nothing to say of it
+  for (const one of answer.table.columns) {
+    if (one.key === "feature" || (alone && /^(family|beyond)/.test(one.key)) || one.values[i] === "" || one.values[i] === null) continue;
+    const shown = one.kind === "yes" ? (one.values[i] ? "yes" : "no") : number(one.values[i], one.kind);
+    facts.append(element("div", "", {}, element("dt", one.label), element("dd", shown)));
+    if (one.hint) meanings.append(element("dt", one.label), element("dd", one.hint));
   }
-  if (of("verdict")) said.push(`Checked rows: ${of("verdict")}.`);
-  if (typeof of("difference") === "number") said.push(`Difference: ${of("difference")} in its own unit.`);
-  const family = of("family");
-  if (family) {
-    const others = columns.feature.values.filter((_, j) => j !== i && columns.family.values[j] === family);
-    said.push(others.length ? `Family: ${others.slice(0, 8).join(", ")}${others.length > 8 ? ` and ${others.length - 8} more` : ""} can stand in for it.` : "Family: no other kept column can stand in for it.");
-  }
-  if (typeof of("tolerance") === "number") said.push(`Wrong labels: with up to ${of("tolerance")} % of the labels wrong at random, it is kept in 95 % of the draws.`);
-  if (typeof of("kept in") === "number") said.push(`Other rows: it is kept in ${of("kept in")} % of the resamples${typeof of("fresh") === "number" ? `; forecast for fresh samples: ${of("fresh")} %` : ""}.`);
-  return said;
+  return [facts, element("details", "", { class: "legend" }, element("summary", "What these numbers mean"), meanings)];
 }
 
-// One feature: its picture, every number about it with its meaning, and which others are like it.
+// One feature: what it does in sentences, its picture, and which others are like it.
 async function choose(name, far = false) {
   chosen = name;
   const i = columns.feature.values.indexOf(name);
   list.draw(true);
   if (far) { const at = order.indexOf(i); if (at >= 0) list.focus(at); }
-  const title = element("h3", name);
-  const facts = element("dl", "", { class: "facts" });
-  const meanings = element("dl");
-  for (const one of answer.table.columns) {
-    if (one.key === "feature" || one.values[i] === "" || one.values[i] === null) continue;
-    const shown = one.kind === "yes" ? (one.values[i] ? "yes" : "no") : number(one.values[i], one.kind);
-    facts.append(element("div", "", {}, element("dt", one.label), element("dd", shown)));
-    if (one.hint) meanings.append(element("dt", one.label), element("dd", one.hint));
-  }
-  const picture = element("div", "", { id: "picture" }, element("p", "Drawing …", { class: "help" }));
-  const alike = element("div");
-  const sentences = element("ul", "", {}, ...inWords(i).map((text) => element("li", text)));
-  $("#feature").replaceChildren(title, sentences, picture, alike, facts, element("details", "", { class: "legend" }, element("summary", "What these numbers mean"), meanings));
+  const show = (sentences, picture, alike) => redraw($("#feature"), [
+    element("h3", name),
+    element("ul", "", { "aria-live": "polite" }, ...sentences.map((text) => element("li", text))),
+    element("div", "", { id: "picture" }, picture),
+    element("p", "", {}, ...alike),
+    ...numbers(i),
+  ]);
+  const slow = setTimeout(() => show([], element("p", "Drawing …", { class: "help" }), []), 300);
   const found = await app.attempt(() => post("/api/feature", { feature: name }));
-  if (chosen !== name) return;
-  if (!found || (!found.picture && !$("#work").hidden)) { picture.replaceChildren(element("p", "Its picture comes when the answer is complete.", { class: "help" })); return; }
-  if (!found.picture) { picture.replaceChildren(element("p", "Run again to see its picture: the work that made this answer has ended.", { class: "help" })); return; }
-  const figure = element("figure", "", {}, element("figcaption", found.caption), ...drawing(found.picture));
-  picture.replaceChildren(figure);
-  const others = element("p", found.alike.length ? "Its values go together with those of " : "No other column is much like it.");
-  found.alike.forEach(([other, r], k) => others.append(k ? ", " : "", button(other, () => choose(other, true), { class: "link" }), ` (${r > 0 ? "" : "−"}${Math.abs(r)})`));
-  if (found.alike.length) others.append(": they can stand in for each other.");
-  alike.replaceChildren(others);
+  clearTimeout(slow);
+  if (chosen !== name || !found) return;
+  const missing = $("#work").hidden ? "Run again to see its picture: the work that made this answer has ended." : "Its picture comes when the answer is complete.";
+  const figure = () => element("figure", "", { "data-key": name }, element("figcaption", found.caption), ...drawing(found.picture));
+  const alike = (found.alike ?? []).flatMap(([other, r], k) => [k ? ", " : "", button(other, () => choose(other, true), { class: "link", "data-key": other }), ` (${r > 0 ? "" : "−"}${Math.abs(r)})`]);
+  if (alike.length) { alike.unshift("Its values go together with those of "); alike.push(": they can stand in for each other."); }
+  else if (found.alike) alike.push("No other column is much like it.");
+  show(found.sentences, found.picture ? figure() : element("p", missing, { class: "help" }), alike);
 }
 
 function showReport() {

@@ -1,6 +1,6 @@
 // The fourth step: labels that models disagree with, one by one; rows drawn at random, judged blindly; the annotators.
 
-import { $, ask, button, count, element, send, shape } from "./parts.js";
+import { $, ask, button, count, element, redraw, send, shape } from "./parts.js";
 
 const FEWEST = 10; // judged rows from which on they are used
 
@@ -33,7 +33,7 @@ export function show(answer) {
   const people = answer && answer.people;
   $("#people").hidden = !people || !people.sentences;
   if (people && people.sentences) {
-    $("#people ul").replaceChildren(...people.sentences.map((text) => element("li", text)));
+    redraw($("#people ul"), people.sentences.map((text) => element("li", text)));
     const head = element("tr", "", {}, ...people.head.map((name) => element("th", name, { scope: "col" })));
     $("#people table").replaceChildren(element("caption", "Whom to ask next"), element("thead", "", {}, head),
       element("tbody", "", {}, ...people.rows.map((cells) => element("tr", "", {}, ...cells.map((cell) => element("td", cell))))));
@@ -94,20 +94,20 @@ function correct() {
   const given = data.classes[data.given[at]];
   $("#correct-row").textContent = `Row ${row}${data.ids ? ` (${data.ids[at]})` : ""}: ${count(at + 1)} of ${count(total)}`;
   $("#correct-text").textContent = `Given label: ${given}. ${data.called[0].toUpperCase()}${data.called.slice(1)}: ${data.classes[data.suggested[at]]}. ${data.measure[0].toUpperCase()}${data.measure.slice(1)}: ${data.doubts[at]}.${labels[row] ? ` Your decision: ${said(labels[row])}.` : ""}`;
-  $("#correct-values").replaceChildren(...data.features.map(strip));
-  const pressed = (on) => ({ "aria-pressed": String(on) });
-  const made = [button(`Right: ${given} (r)`, () => decide("right"), pressed(labels[row]?.decision === "right"))];
+  redraw($("#correct-values"), data.features.map(strip));
+  const pressed = (key, on) => ({ "data-key": key, "aria-pressed": String(on) });
+  const made = [button(`Right: ${given} (r)`, () => decide("right"), pressed("right", labels[row]?.decision === "right"))];
   if (data.classes.length <= 9) {
-    data.classes.forEach((name, k) => { if (k !== data.given[at]) made.push(button(`${name} (${k + 1})`, () => decide("change", name), pressed(labels[row]?.label === name && labels[row]?.decision === "change"))); });
+    data.classes.forEach((name, k) => { if (k !== data.given[at]) made.push(button(`${name} (${k + 1})`, () => decide("change", name), pressed(`class ${name}`, labels[row]?.label === name && labels[row]?.decision === "change"))); });
   } else {
-    const select = element("select", "", { "aria-label": "Another class" }, element("option", "another class", { value: "" }), ...data.classes.map((name) => element("option", name, { value: name })));
+    const select = element("select", "", { "aria-label": "Another class", "data-key": String(row) }, element("option", "another class", { value: "" }), ...data.classes.map((name) => element("option", name, { value: name })));
     select.addEventListener("change", () => { if (select.value) decide("change", select.value); });
     made.push(select);
   }
-  made.push(button("Cannot tell (u)", () => decide("unsure"), pressed(labels[row]?.decision === "unsure")));
-  $("#correct-choices").replaceChildren(...made);
-  $("#correct-move").replaceChildren(button("Previous", () => move(-1), { disabled: at === 0 }), button("Next", () => move(1), { disabled: at === total - 1 }),
-    ...(labels[row] ? [button("Forget this decision", () => app.attempt(async () => { await app.change("/api/label", { rows: { [row]: null } }); fill(); }))] : []));
+  made.push(button("Cannot tell (u)", () => decide("unsure"), pressed("unsure", labels[row]?.decision === "unsure")));
+  redraw($("#correct-choices"), made);
+  redraw($("#correct-move"), [button("Previous", () => move(-1), { disabled: at === 0 }), button("Next", () => move(1), { disabled: at === total - 1 }),
+    ...(labels[row] ? [button("Forget this decision", () => app.attempt(async () => { await app.change("/api/label", { rows: { [row]: null } }); fill(); }))] : [])]);
 }
 
 function move(step) {
@@ -180,19 +180,19 @@ function check() {
   const rows = shown.rows.map((row, i) => shown.names[i] ? `${row} (${shown.names[i]})` : String(row));
   $("#check-row").textContent = `${rows.length > 1 ? "Rows" : "Row"} ${rows.join(", ")}: ${count(card + 1)} of ${count(total)}${answered === undefined ? "" : `. Your answer: ${answered || "cannot decide"}`}`;
   const body = element("tbody", "", {}, ...shown.cells[0].slice(0, 200).map(([name], j) => element("tr", "", {}, element("th", name, { scope: "row" }), ...shown.cells.map((own) => element("td", own[j][1] || "–")))));
-  $("#check-cells").replaceChildren(element("table", "", { class: "plain" }, body));
-  const made = drawn.classes.map((name, k) => button(k < 9 ? `${name} (${k + 1})` : name, () => judge(name), { "aria-pressed": String(answered === name) }));
+  redraw($("#check-cells"), [element("table", "", { class: "plain" }, body)]);
+  const made = drawn.classes.map((name, k) => button(k < 9 ? `${name} (${k + 1})` : name, () => judge(name), { "data-key": `class ${name}`, "aria-pressed": String(answered === name) }));
   if (!drawn.classes.length) {
-    const input = element("input", "", { type: "text", inputmode: "decimal", "aria-label": "The true number", autocomplete: "off" });
+    const input = element("input", "", { type: "text", inputmode: "decimal", "aria-label": "The true number", autocomplete: "off", "data-key": String(shown.rows[0]) });
     input.value = answered || "";
     const save = () => { const plain = input.value.trim().replace(",", "."); const bad = plain === "" || !Number.isFinite(Number(plain)); input.setAttribute("aria-invalid", String(bad)); if (!bad) judge(plain); };
     input.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); save(); } });
     made.push(input, button("Save", save));
   }
-  made.push(button("Cannot decide (u)", () => judge(""), { "aria-pressed": String(answered === "") }));
-  $("#check-choices").replaceChildren(...made);
+  made.push(button("Cannot decide (u)", () => judge(""), { "data-key": "undecided", "aria-pressed": String(answered === "") }));
+  redraw($("#check-choices"), made);
   const go = (step) => { card = Math.min(Math.max(0, card + step), total - 1); check(); $("#check-card").focus({ preventScroll: true }); };
-  $("#check-move").replaceChildren(button("Previous", () => go(-1), { disabled: card === 0 }), button("Next", () => go(1), { disabled: card === total - 1 }));
+  redraw($("#check-move"), [button("Previous", () => go(-1), { disabled: card === 0 }), button("Next", () => go(1), { disabled: card === total - 1 })]);
 }
 
 function checkKey(event) {

@@ -13,7 +13,7 @@ const RE_READ = ["header_row", "sheet", "decimal", "na", "nominal", "ignore", "i
 
 const app = {
   state: { options: {}, labels: {}, checks: {}, files: {}, take: [], version: 0, table: "", title: "", kind: "", name: "", command: "", folder: "", decided: "" },
-  take, refresh, change, decide, attempt, complain, status, tell, show, undo, work, over, looked, answered,
+  take, refresh, change, decide, attempt, complain, status, tell, show, undo, work, over, looked, answered, decided: () => last,
 };
 
 function complain(error) {
@@ -54,6 +54,7 @@ function show(step) {
 async function refresh() { take(await ask("/api/state")); }
 
 function take(next) {
+  if (next.version < app.state.version) return; // of a request that was overtaken by another
   const other = next.table !== app.state.table;
   app.state = next;
   $("#project").textContent = next.title || next.name;
@@ -91,7 +92,6 @@ async function undo() {
 }
 
 async function everything() {
-  question.fill(true);
   await table.look();
   await labels.loadCards();
 }
@@ -132,7 +132,7 @@ const again = setInterval(async () => {
 await attempt(refresh);
 show(STEPS.includes(location.hash.slice(1)) ? location.hash.slice(1) : "table");
 document.body.dataset.ready = String(Math.round(performance.now()));
-if (app.state.table) await attempt(table.look); else question.fill(true);
+await attempt(table.look);
 await attempt(labels.loadCards);
 await attempt(answers.follow);
 answers.showReport();

@@ -14,9 +14,44 @@ export function element(tag, text = "", attributes = {}, ...children) {
 
 export function button(text, work, attributes = {}) {
   const made = element("button", text, { type: "button", ...attributes });
-  made.addEventListener("click", work);
+  made.work = work;
+  made.addEventListener("click", () => made.work());
   return made;
 }
+
+// Show these children in a box, in this order. Those that are there stay.
+export function arrange(box, nodes) {
+  for (const node of [...box.childNodes]) if (!nodes.includes(node)) node.remove();
+  nodes.forEach((node, i) => { if (box.childNodes[i] !== node) box.insertBefore(node, box.childNodes[i] ?? null); });
+}
+
+// Show what was made anew. A child that was there under the same name (data-key) stays and becomes like the new one, so
+// nothing goes away that has the focus, is open or is being clicked.
+export function redraw(box, fresh) {
+  const there = new Map();
+  for (const node of box.childNodes) there.set(nameOf(node), [...(there.get(nameOf(node)) ?? []), node]);
+  arrange(box, fresh.map((node) => {
+    const same = there.get(nameOf(node))?.shift();
+    return same ? become(same, node) : node;
+  }));
+}
+
+const nameOf = (node) => `${node.nodeName} ${node.dataset?.key ?? ""}`;
+
+function become(old, fresh) {
+  if (old.nodeType === Node.TEXT_NODE) { if (old.data !== fresh.data) old.data = fresh.data; return old; }
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) {
+    if (old.getAttribute(name) === value) continue;
+    if (name === "style") old.style.cssText = value; else old.setAttribute(name, value); // the policy allows no style attributes
+  }
+  old.work = fresh.work;
+  redraw(old, [...fresh.childNodes]);
+  return old;
+}
+
+// The value of a field, unless somebody is at it.
+export function setValue(input, value) { if (document.activeElement !== input && input.value !== String(value)) input.value = value; }
 
 const SVG = "http://www.w3.org/2000/svg";
 export function shape(name, attributes, text = "") {
@@ -64,12 +99,13 @@ export function drawing(markup) {
 
 // ---- a long list -------------------------------------------------------------------------------------------------
 
-// Only the rows in view are in the document. Rows have one height; arrow keys go from row to row.
+// Only the rows in view are in the document. Rows have one height; arrow keys go from row to row. A row has the name of its item.
 export class LongList {
-  constructor(box, { height, narrow = height, render, label }) {
+  constructor(box, { height, narrow = height, render, name, label }) {
     this.box = box;
     this.heights = [height, narrow];
     this.render = render;
+    this.name = name;
     this.items = [];
     this.inner = element("div", "", { class: "long-inner", role: "list", "aria-label": label });
     box.classList.add("long");
@@ -93,12 +129,13 @@ export class LongList {
     const first = Math.max(0, Math.floor(this.box.scrollTop / height) - 4);
     const last = Math.min(this.items.length, Math.ceil((this.box.scrollTop + room) / height) + 4);
     if (!again && first === this.first && last === this.last) return;
-    const focused = document.activeElement && this.inner.contains(document.activeElement) ? document.activeElement.closest("[data-at]")?.dataset.at : null;
+    const focused = this.inner.contains(document.activeElement);
     [this.first, this.last] = [first, last];
     const rows = [];
     for (let i = first; i < last; i += 1) {
       const row = this.render(this.items[i], i);
       row.dataset.at = String(i);
+      row.dataset.key = this.name(this.items[i]);
       row.setAttribute("role", "listitem");
       row.setAttribute("aria-posinset", String(i + 1));
       row.setAttribute("aria-setsize", String(this.items.length));
@@ -108,17 +145,15 @@ export class LongList {
     }
     this.inner.style.setProperty("padding-top", `${first * height}px`);
     this.inner.style.setProperty("height", `${Math.max(this.items.length * height, 1)}px`);
-    this.inner.replaceChildren(...rows);
-    if (focused !== null && focused !== undefined) this.focus(Number(focused), false);
+    redraw(this.inner, rows);
+    if (focused && !this.inner.contains(document.activeElement)) this.box.focus({ preventScroll: true }); // its row is out of sight
   }
 
-  focus(at, scroll = true) {
-    if (scroll) {
-      const top = at * this.height;
-      if (top < this.box.scrollTop) this.box.scrollTop = top;
-      if (top + this.height > this.box.scrollTop + this.box.clientHeight) this.box.scrollTop = top + this.height - this.box.clientHeight;
-      this.draw();
-    }
+  focus(at) {
+    const top = at * this.height;
+    if (top < this.box.scrollTop) this.box.scrollTop = top;
+    if (top + this.height > this.box.scrollTop + this.box.clientHeight) this.box.scrollTop = top + this.height - this.box.clientHeight;
+    this.draw();
     $(`[data-at="${at}"] button`, this.inner)?.focus({ preventScroll: true });
   }
 
@@ -136,8 +171,8 @@ export class LongList {
 const MOST_OFFERED = 200;
 let numbered = 0;
 
-// One or several columns: what is chosen, and a panel with a search field and the names.
-export function picker({ label, help, several = false, chosen = [], columns, change }) {
+// One or several columns: what is chosen, and a panel with a search field and the names. It keeps itself, and shows what is chosen now.
+export function picker({ label, help, several = false, columns, change }) {
   numbered += 1;
   const id = `picker-${numbered}`;
   const box = element("div", "", { class: "picker" });
@@ -146,40 +181,35 @@ export function picker({ label, help, several = false, chosen = [], columns, cha
   const panel = element("div", "", { id: `${id}-panel`, class: "picker-panel", hidden: true });
   const search = element("input", "", { type: "search", "aria-label": `Search for ${label}`, placeholder: "search", autocomplete: "off", spellcheck: "false" });
   const list = element("div", "", { class: "picker-list", role: "group", "aria-labelledby": `${id}-label` });
-  let named = [...chosen];
+  let named = [];
+  let first = []; // those that were chosen when the panel was opened: they stay on top
   const write = () => {
     opener.textContent = named.length ? (several && named.length > 3 ? `${named.slice(0, 3).join(", ")} and ${named.length - 3} more` : named.join(", ")) : several ? "choose columns" : "choose a column";
     opener.classList.toggle("is-empty", !named.length);
+    if (!panel.hidden) offer();
   };
   const offer = () => {
     const wanted = search.value.trim().toLowerCase();
-    const fits = columns().filter((name) => !wanted || name.toLowerCase().includes(wanted));
-    const first = several ? [...named.filter((name) => fits.includes(name)), ...fits.filter((name) => !named.includes(name))] : fits;
-    const made = first.slice(0, MOST_OFFERED).map((name) => button(name, () => choose(name), { "aria-pressed": String(named.includes(name)), "data-column": name }));
+    const offered = columns();
+    const fits = [...first.filter((name) => offered.includes(name)), ...offered.filter((name) => !first.includes(name))].filter((name) => !wanted || name.toLowerCase().includes(wanted));
+    const made = fits.slice(0, MOST_OFFERED).map((name) => button(name, () => choose(name), { "aria-pressed": String(named.includes(name)), "data-column": name, "data-key": name }));
     if (!several && named.length) made.unshift(button("none of them", () => choose(null), { class: "is-none" }));
     if (fits.length > MOST_OFFERED) made.push(element("p", `and ${count(fits.length - MOST_OFFERED)} more: search for a name`, { class: "help" }));
     if (!fits.length) made.push(element("p", "no column has this name", { class: "help" }));
-    list.replaceChildren(...made);
+    redraw(list, made);
   };
   const toggle = (open = panel.hidden) => {
     panel.hidden = !open;
     opener.setAttribute("aria-expanded", String(open));
-    if (open) { search.value = ""; offer(); search.focus(); }
+    if (open) { search.value = ""; first = several ? [...named] : []; offer(); search.focus(); }
   };
   const choose = (name) => {
-    if (several) {
-      named = named.includes(name) ? named.filter((one) => one !== name) : [...named, name];
-      const at = list.scrollTop;
-      offer();
-      list.scrollTop = at;
-      $(`[data-column="${CSS.escape(name)}"]`, list)?.focus({ preventScroll: true });
-    } else {
-      named = name === null ? [] : [name];
-      toggle(false);
-      opener.focus();
-    }
+    const next = several && named.includes(name) ? (now) => now.filter((one) => one !== name) // of what is decided by then
+      : (now) => [...(several ? now.filter((one) => one !== name) : []), ...(name === null ? [] : [name])];
+    named = next(named);
+    if (!several) { toggle(false); opener.focus(); }
     write();
-    change(several ? named : named[0] ?? null);
+    change(next);
   };
   search.addEventListener("input", offer);
   box.addEventListener("keydown", (event) => { if (event.key === "Escape" && !panel.hidden) { toggle(false); opener.focus(); event.stopPropagation(); } });
@@ -188,8 +218,7 @@ export function picker({ label, help, several = false, chosen = [], columns, cha
   if (several) panel.append(button("Done", () => { toggle(false); opener.focus(); }));
   box.append(title, opener, panel);
   if (help) box.append(element("p", help, { class: "help" }));
-  write();
-  return box;
+  return { box, show: (chosen) => { named = [...chosen]; write(); } };
 }
 
 // ---- what can be clicked about a problem -------------------------------------------------------------------------
@@ -201,10 +230,10 @@ export function optionsOf(click, options) {
 }
 
 export function notice(record, options, decide, about = record.text) {
-  const item = element("li", "", {}, element("span", record.text));
+  const item = element("li", "", { "data-key": `${about} ${record.text}` }, element("span", record.text));
   if (record.remedy) item.append(" ", element("span", `${record.remedy[0].toUpperCase()}${record.remedy.slice(1)}.`, { class: "help" }));
   const clicks = element("span", "", { class: "clicks" });
-  for (const click of record.clicks || []) clicks.append(button(click.label, () => decide(() => optionsOf(click, options())), { "aria-label": `${click.label}: ${about}`.slice(0, 200) }));
+  for (const click of record.clicks || []) clicks.append(button(click.label, () => decide(() => optionsOf(click, options())), { "data-key": click.label, "aria-label": `${click.label}: ${about}`.slice(0, 200) }));
   if (clicks.children.length) item.append(" ", clicks);
   return item;
 }

@@ -1,7 +1,7 @@
 // The second step: what is known about the labels, which rows belong together, what is known already; then the alerts.
 
-import { $, all, ask, bars, element, notice, send, shape } from "./parts.js";
-import { columnPicker, hasColumns, names } from "./table.js";
+import { $, all, arrange, ask, bars, element, notice, picker, redraw, send, setValue, shape } from "./parts.js";
+import { hasColumns, names } from "./table.js";
 
 let app;
 let kind = "";
@@ -78,26 +78,17 @@ function guess(options, files) {
   return by.find(([option]) => options[option])?.[1] ?? (files.pairs ? "pairs" : "classes");
 }
 
-// Fields are drawn again only if they show something else, so that a panel that is open stays open.
-let drawn = "";
-export function fill(force = false) {
-  const { options, files } = app.state;
-  kind = guess(options, files);
+const fields = new Map(); // each is made once, keeps itself, and shows what is decided now
+
+export function fill() {
+  kind = guess(app.state.options, app.state.files);
   for (const radio of all("#kinds input")) radio.checked = radio.value === kind;
   app.tell("question", answered());
-  const now = JSON.stringify([kind, app.state.table, names().length, files]);
-  if (!force && now === drawn) return;
-  drawn = now;
-  const active = document.activeElement;
-  const typed = active && active.id && active.matches("#question input[id^=field-], #question textarea") ? [active.id, active.value] : null;
-  $("#target").replaceChildren(...KINDS[kind].fields.map(field));
-  $("#facts").replaceChildren(...FACTS.map(field));
-  $("#more").replaceChildren(...MORE.map(field));
-  const again = typed && document.getElementById(typed[0]);
-  if (!again || again.type === "file" || again.type === "checkbox") return;
-  again.value = typed[1]; // what is being typed stays, and counts when the field is left
-  again.focus();
-  again.addEventListener("blur", () => again.dispatchEvent(new Event("change")), { once: true });
+  for (const [place, specs] of [["#target", KINDS[kind].fields], ["#facts", FACTS], ["#more", MORE]]) {
+    for (const spec of specs) if (!fields.has(spec)) fields.set(spec, field(spec));
+    arrange($(place), specs.map((spec) => fields.get(spec).box));
+    for (const spec of specs) fields.get(spec).show(app.state.options[spec.option]);
+  }
 }
 
 function answered() {
@@ -108,31 +99,32 @@ function answered() {
 }
 
 function field(spec) {
-  const { options, files } = app.state;
-  const value = options[spec.option];
+  const { option } = spec;
   if (!spec.text && !spec.choices && !spec.file) {
-    const chosen = spec.joined && typeof value === "string" ? value.split(",") : [value ?? []].flat();
-    return columnPicker({ ...spec, chosen, change: (picked) => app.decide({ [spec.option]: spec.joined ? picked.join(",") : picked }) });
+    const read = (value) => spec.joined && typeof value === "string" ? value.split(",") : [value ?? []].flat();
+    const write = (picked) => spec.joined ? picked.join(",") : spec.several ? picked : picked[0] ?? null;
+    const made = picker({ ...spec, columns: names, change: (next) => app.decide(() => ({ [option]: write(next(read(app.state.options[option]))) })) });
+    return { box: made.box, show: (value) => made.show(read(value)) };
   }
-  const id = `field-${spec.option}`;
-  let input;
+  const id = `field-${option}`;
+  const help = element("p", spec.help, { class: "help" });
+  const within = (input, show) => ({ box: element("div", "", { class: "field" }, element("label", spec.label, { for: id }), input, help), show });
   if (spec.choices) {
-    input = element("select", "", { id });
-    for (const [code, text] of spec.choices) input.append(element("option", text, { value: code, selected: code === (spec.flag ? (value ? "yes" : "") : value ?? "") }));
-    input.addEventListener("change", () => app.decide({ [spec.option]: spec.flag ? input.value === "yes" : input.value || null }));
-  } else if (spec.file) {
-    input = element("input", "", { type: "file", id, accept: ".csv,.tsv,.txt,.xlsx", class: "plain-file" });
-    input.addEventListener("change", () => input.files[0] && app.attempt(async () => app.take(await send(spec.file, input.files[0]))));
-  } else {
-    input = element("input", "", { type: "text", id, placeholder: spec.empty || "", autocomplete: "off" });
-    input.value = Array.isArray(value) ? value.join(", ") : value ?? "";
-    input.addEventListener("change", () => {
-      const text = input.value.trim();
-      app.decide({ [spec.option]: spec.list ? text.split(spec.list).map((part) => part.trim()).filter(Boolean) : text || null });
-    });
+    const input = element("select", "", { id }, ...spec.choices.map(([code, text]) => element("option", text, { value: code })));
+    input.addEventListener("change", () => app.decide({ [option]: spec.flag ? input.value === "yes" : input.value || null }));
+    return within(input, (value) => setValue(input, spec.flag ? (value ? "yes" : "") : value ?? ""));
   }
-  const has = spec.file && files[spec.option] ? " A file is used." : "";
-  return element("div", "", { class: "field" }, element("label", spec.label, { for: id }), input, element("p", spec.help + has, { class: "help" }));
+  if (spec.file) {
+    const input = element("input", "", { type: "file", id, accept: ".csv,.tsv,.txt,.xlsx", class: "plain-file" });
+    input.addEventListener("change", () => input.files[0] && app.attempt(async () => { app.take(await send(spec.file, input.files[0])); await check(); }));
+    return within(input, () => { help.textContent = spec.help + (app.state.files[option] ? " A file is used." : ""); });
+  }
+  const input = element("input", "", { type: "text", id, placeholder: spec.empty || "", autocomplete: "off" });
+  input.addEventListener("change", () => {
+    const text = input.value.trim();
+    app.decide({ [option]: spec.list ? text.split(spec.list).map((part) => part.trim()).filter(Boolean) : text || null });
+  });
+  return within(input, (value) => setValue(input, Array.isArray(value) ? value.join(", ") : value ?? ""));
 }
 
 const isComplete = () => app.state.table && hasColumns() && (kind === "nothing" ? app.state.kind === "nothing" : kind === "pairs" ? Boolean(app.state.files.pairs) : answered() !== "what is known?");
@@ -167,14 +159,14 @@ export async function check() {
   work = await ask("/api/work/ask?parts=target,alerts");
   const { target, alerts = [] } = work.content || {};
   const problems = work.problems || [];
-  $("#before-state").textContent = problems.length ? "This cannot be answered yet:" : alerts.length ? `${alerts.length === 1 ? "One alert" : `${alerts.length} alerts`} before it runs:` : "Nothing that would make the answer wrong was found.";
+  $("#before-state").textContent = problems.length ? "This cannot be answered yet:" : alerts.length ? `${alerts.length === 1 ? "One alert" : `${alerts.length} alerts`} before it runs:` : "Nothing was found that would make the answer wrong.";
   const told = [...problems, ...alerts];
-  $("#alerts").replaceChildren(...told.map((record) => notice(record, () => app.state.options, app.decide)));
+  redraw($("#alerts"), told.map((record) => notice(record, () => app.state.options, app.decide)));
   $("#alerts").className = problems.length ? "notices bad" : "notices";
   $("#target-text").textContent = target ? target.text : "";
   const numbers = target ? target.counts : [];
-  $("#target-counts").replaceChildren(...numbers.slice(0, 30).map(([name, text]) => element("tr", "", {}, element("th", name, { scope: "row" }), element("td", text, { class: "number" }))));
-  $("#target-picture").replaceChildren(...spread(target));
-  $("#target-notes").replaceChildren(...(target ? target.notes : []).map((text) => element("li", text)));
+  redraw($("#target-counts"), numbers.slice(0, 30).map(([name, text]) => element("tr", "", {}, element("th", name, { scope: "row" }), element("td", text, { class: "number" }))));
+  redraw($("#target-picture"), spread(target));
+  redraw($("#target-notes"), (target ? target.notes : []).map((text) => element("li", text)));
   for (const one of all("[data-run]")) one.disabled = problems.length > 0;
 }

@@ -1,6 +1,6 @@
 // The first step: a file, how each of its columns is read, and what cannot be used as it is.
 
-import { $, LongList, all, ask, bars, button, count, element, notice, optionsOf, picker } from "./parts.js";
+import { $, LongList, all, ask, bars, button, count, element, notice, optionsOf, redraw, setValue } from "./parts.js";
 
 let app;
 let columns = [];
@@ -13,13 +13,13 @@ export const hasColumns = () => columns.length > 0;
 export function start(shared) {
   app = shared;
   const drop = $("#drop");
-  for (const name of ["dragover", "dragleave", "drop"]) {
-    drop.addEventListener(name, (event) => { event.preventDefault(); drop.classList.toggle("over", name === "dragover"); });
+  for (const name of ["dragover", "dragleave", "drop"]) { // anywhere: a browser leaves the page for a file that it gets
+    addEventListener(name, (event) => { event.preventDefault(); drop.classList.toggle("over", name === "dragover"); });
   }
-  drop.addEventListener("drop", (event) => event.dataTransfer.files[0] && choose(event.dataTransfer.files[0]));
+  addEventListener("drop", (event) => { if (!$("#table").hidden && event.dataTransfer.files[0]) choose(event.dataTransfer.files[0]); });
   $("#file").addEventListener("change", (event) => { if (event.target.files[0]) choose(event.target.files[0]); event.target.value = ""; });
   $("#example").addEventListener("click", () => app.work("Making the example …", async () => { app.take(await ask("/api/example", { method: "POST" })); await look(); }));
-  list = new LongList($("#columns"), { height: 58, narrow: 112, render: row, label: "Columns of the table" });
+  list = new LongList($("#columns"), { height: 58, narrow: 124, render: row, name: (one) => one.column, label: "Columns of the table" });
   $("#column-search").addEventListener("input", () => show(true));
   $("#column-filter").addEventListener("change", () => show(true));
   for (const input of all("#reading-options [data-option]")) input.addEventListener("change", () => {
@@ -69,18 +69,17 @@ export async function look() {
 
 function problems(others) {
   const found = [...others, ...columns.flatMap((one) => one.problems.map((problem) => ({ ...problem, column: one.column })))];
-  const sheets = others.length ? others : [];
-  $("#problems ul").replaceChildren(...found.map((problem) => notice(problem, () => app.state.options, app.decide, problem.column || problem.text)));
+  redraw($("#problems ul"), found.map((problem) => notice(problem, () => app.state.options, app.decide, problem.column || problem.text)));
   $("#problems").hidden = !found.length;
   $("#problems h2").textContent = found.length === 1 ? "One thing to settle first" : `${found.length} things to settle first`;
-  if (sheets.length) $("#reading-options").open = true;
-  $("#decided").replaceChildren(...decided());
+  if (others.length) $("#reading-options").open = true;
+  redraw($("#decided"), decided());
 }
 
 // What was decided about columns, each with a way back.
 function decided() {
   const said = { ignore: "left out", nominal: "read as a category", id: "names a row", na: "means missing" };
-  return Object.entries(said).flatMap(([option, words]) => (app.state.options[option] || []).map((name) => element("li", `${name}: ${words} `, {},
+  return Object.entries(said).flatMap(([option, words]) => (app.state.options[option] || []).map((name) => element("li", `${name}: ${words} `, { "data-key": `${option} ${name}` },
     button("Take back", () => app.decide(() => ({ [option]: (app.state.options[option] || []).filter((one) => one !== name) })), { "aria-label": `Take back: ${name} ${words}` }))));
 }
 
@@ -111,13 +110,12 @@ function show(top = false) {
   list.show(shown, top);
   for (const input of all("#reading-options [data-option]")) {
     const value = app.state.options[input.dataset.option];
-    input.value = Array.isArray(value) ? value.join(input.dataset.list) : value ?? "";
+    setValue(input, Array.isArray(value) ? value.join(input.dataset.list) : value ?? "");
   }
   app.tell("table", columns.length ? `${app.state.name}: ${count(size?.n_rows ?? 0)} × ${count(columns.length)}` : app.state.name || "choose a file");
 }
 
 function row(one) {
-  const { options } = app.state;
   const gaps = one.gaps === null ? "" : one.gaps === 0 ? "no gaps" : `${count(one.gaps)} ${one.gaps === 1 ? "gap" : "gaps"}`;
   const made = element("div", "", { class: `column${one.left_out ? " is-out" : ""}${one.problems.length ? " is-problem" : ""}` });
   const picture = element("div", "", { class: "column-picture" });
@@ -126,12 +124,10 @@ function row(one) {
   const read = element("div", "", { class: "column-read" }, element("span", one.unit && !one.read_as.includes(one.unit) ? `${one.read_as}, in ${one.unit}` : one.read_as), element("span", gaps, { class: "help" }));
   const clicks = element("div", "", { class: "clicks" });
   for (const [label, option] of [["Leave out", "ignore"], ["Category", "nominal"], ["Names a row", "id"]]) {
-    const on = (options[option] || []).includes(one.column);
-    clicks.append(button(label, () => app.decide(() => on ? { [option]: (app.state.options[option] || []).filter((other) => other !== one.column) } : optionsOf({ adds: { [option]: [one.column] } }, app.state.options)),
-      { "aria-pressed": String(on), "aria-label": `${label}: ${one.column}` }));
+    const has = () => (app.state.options[option] || []).includes(one.column);
+    clicks.append(button(label, () => app.decide(() => has() ? { [option]: app.state.options[option].filter((other) => other !== one.column) } : optionsOf({ adds: { [option]: [one.column] } }, app.state.options)),
+      { "aria-pressed": String(has()), "aria-label": `${label}: ${one.column}` }));
   }
   made.append(picture, name, read, clicks);
   return made;
 }
-
-export const columnPicker = (spec) => picker({ ...spec, columns: names });

@@ -1,6 +1,6 @@
 // The last step: everything that can be taken away, the next table, and the project itself.
 
-import { $, all, button, element, post, send } from "./parts.js";
+import { $, all, button, element, post, redraw, send, setValue } from "./parts.js";
 
 let app;
 const FILES = {
@@ -39,7 +39,7 @@ export function start(shared) {
 export function fill(answer) {
   const { state } = app;
   const ready = Object.entries(FILES).filter(([name]) => state.take.includes(name));
-  $("#files").replaceChildren(...ready.map(([name, [title, help]]) => element("li", "", {}, element("a", title, { href: `/take/${name}`, download: true }), element("span", ` ${help}`, { class: "help" }))));
+  redraw($("#files"), ready.map(([name, [title, help]]) => element("li", "", { "data-key": name }, element("a", title, { href: `/take/${name}`, download: true }), element("span", ` ${help}`, { class: "help" }))));
   $("#no-files").hidden = ready.length > 0;
   $("#old-files").hidden = !ready.length || !state.table || (answer !== null && answer.decided === state.decided);
   $("#next").hidden = !state.take.includes("selection");
@@ -51,6 +51,6 @@ export function fill(answer) {
   $("#folder").textContent = state.folder;
   $("#copy").textContent = state.table ? `${state.folder}/${state.table}` : "";
   $("#copy-box").hidden = !state.table;
-  if (document.activeElement !== $("#title")) $("#title").value = state.title;
+  setValue($("#title"), state.title);
   app.tell("take", ready.length ? `${ready.length} files` : "nothing yet");
 }
