@@ -304,7 +304,6 @@ def command_of(page, capfd, monkeypatch) -> dict:
     """The answer of the command that the page shows, run in the folder of the project."""
     monkeypatch.chdir(page.project.folder)
     capfd.readouterr()
-    page.project.prepare()
     files = ["--report=again.html", "--save-table=again.csv"]
     assert run([*page.project.words("rank"), *files, "--json", "--quiet"]) == 0
     return json.loads(capfd.readouterr().out)

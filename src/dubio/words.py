@@ -656,12 +656,14 @@ SENTENCES: dict[str, str] = {
     "feature difference": "difference: {difference:g}, in the unit of the column",
     "feature family": "family: {others:8} can stand in for it",
     "feature alone": "family: no other related column can stand in for it",
-    "feature tolerance hard": "wrong labels: it is still kept when {percent:g} % of the labels are wrong at random",
-    "feature tolerance soft": "flatter probabilities: it is still kept when all are moved by {percent:g} % towards the "
-    "shares of the classes",
-    "feature tolerance numbers": "wrong numbers: it is still kept when {percent:g} % of the numbers are far off",
+    "feature tolerance hard": "wrong labels: with {percent:g} % of the labels wrong at random, it is still kept in "
+    "95 % of the draws",
+    "feature tolerance soft": "flatter probabilities: with all of them moved by {percent:g} % towards the shares of "
+    "the classes, it is still kept in 95 % of the draws",
+    "feature tolerance numbers": "wrong numbers: with {percent:g} % of the numbers far off, it is still kept in 95 % "
+    "of the draws",
     "feature resampled": "other rows: it is kept in {percent:g} % of the resamples",
-    "feature forecast": "fresh samples: {percent:g} % of them would probably keep it",
+    "feature forecast": "fresh samples: {percent:g} % of them should keep it (forecast)",
     # The paper kit: methods and results. Square brackets hold the keys of cited works.
     "paper table": "The table ({table}) had {rows:,} {rows:row|rows} and {columns:,} {columns:column|columns} that "
     "could be selected",

@@ -156,6 +156,7 @@ class Project:
             remedy = "use the page that is open, or end it first (Ctrl-C where it was started)"
             raise InputError(quoted(str(self.folder)), "is open already", remedy) from error
         self._held = handle
+        self._write_decided()
         for one in self.folder.iterdir():
             if one.name.startswith(".") and one.name != LOCK and one.is_file() and _is_ours(one.name):
                 one.unlink(missing_ok=True)
@@ -261,7 +262,7 @@ class Project:
             write_whole(self.folder / name, made[kind])
         self._change(version, {"files": names})
 
-    def prepare(self) -> None:
+    def _write_decided(self) -> None:
         """Write the decisions about rows as the files that a command reads."""
         rows = sorted(self.state["labels"].items(), key=lambda one: int(one[0]))
         if rows:
@@ -337,7 +338,9 @@ class Project:
     def _write(self, state: dict[str, Any]) -> None:
         state = {**state, "version": self.state["version"] + 1}
         write_whole(self.folder / STATE, json.dumps(state, indent=1, ensure_ascii=False) + "\n")
-        self.state = state
+        before, self.state = self.state, state
+        if any(before[name] != state[name] for name in ("labels", "checks")):
+            self._write_decided()
 
 
 def _patched(state: dict[str, Any], patch: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

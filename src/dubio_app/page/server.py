@@ -237,7 +237,6 @@ class Page:
         if job == "look":
             words = project.words("look")
             return self._begin(job, hashlib.sha256(repr(words).encode()).hexdigest(), words)
-        project.prepare()
         if job == "ask":
             return self._begin(job, project.decided, project.words("rank"))
         words = [*project.words("rank"), *_REPORT]
@@ -302,8 +301,6 @@ class Page:
             return _saved(self._paper(), "paper.zip", "application/zip")
         if name not in self._to_take():
             raise HTTPException(404, "There is no such file yet.")
-        if name == "corrections":
-            await run_in_threadpool(self.project.prepare)
         file, kind = _TAKE[name]
         return _saved((self.project.folder / file).read_bytes(), file, kind)
 
@@ -351,7 +348,6 @@ class Page:
         return await self._state(request)
 
     def _drawn(self, version: int, rows: int | None, by: str) -> None:
-        self.project.prepare()
         words = [*self.project.words("check"), "--draw=draw.csv", f"--by={by}", *([f"--rows={rows}"] if rows else [])]
         parts = self._finished(self._begin("draw", "", words))
         self.project.take_draw(version, parts["file"], parts)

@@ -117,7 +117,7 @@ function draw() {
   redraw($("#feature-sort"), sorts.map((one) => element("option", one.label, { value: one.key || one.label, "data-key": one.key || one.label })));
   line();
   arrange(true);
-  if (!chosen && columns.feature.values.length) choose(columns.feature.values[0]);
+  if (!chosen && columns.feature.values.length) choose(columns.feature.values[answer.line.n_given] ?? columns.feature.values[0]);
 }
 
 const number = (value, kind) => value === null ? "–" : kind === "percent" ? `${value} %` : typeof value === "number" && value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(1) : String(value);

@@ -99,6 +99,8 @@ export function drawing(markup) {
 
 // ---- a long list -------------------------------------------------------------------------------------------------
 
+const MOST_PRINTED = 100; // rows: the report has them all
+
 // Only the rows in view are in the document. Rows have one height; arrow keys go from row to row. A row has the name of its item.
 export class LongList {
   constructor(box, { height, narrow = height, render, name, label }) {
@@ -113,6 +115,8 @@ export class LongList {
     box.addEventListener("scroll", () => this.draw(), { passive: true });
     box.addEventListener("keydown", (event) => this.key(event));
     addEventListener("resize", () => this.draw(true));
+    addEventListener("beforeprint", () => this.draw(true, MOST_PRINTED));
+    addEventListener("afterprint", () => this.draw(true));
   }
 
   get height() { return this.heights[matchMedia("(max-width: 600px)").matches ? 1 : 0]; }
@@ -123,11 +127,11 @@ export class LongList {
     this.draw(true);
   }
 
-  draw(again = false) {
+  draw(again = false, printed = 0) {
     const { height } = this;
     const room = this.box.clientHeight || 480;
-    const first = Math.max(0, Math.floor(this.box.scrollTop / height) - 4);
-    const last = Math.min(this.items.length, Math.ceil((this.box.scrollTop + room) / height) + 4);
+    const first = printed ? 0 : Math.max(0, Math.floor(this.box.scrollTop / height) - 4);
+    const last = Math.min(this.items.length, printed || Math.ceil((this.box.scrollTop + room) / height) + 4);
     if (!again && first === this.first && last === this.last) return;
     const focused = this.inner.contains(document.activeElement);
     [this.first, this.last] = [first, last];
@@ -144,7 +148,7 @@ export class LongList {
       rows.push(row);
     }
     this.inner.style.setProperty("padding-top", `${first * height}px`);
-    this.inner.style.setProperty("height", `${Math.max(this.items.length * height, 1)}px`);
+    this.inner.style.setProperty("height", `${Math.max((printed ? last : this.items.length) * height, 1)}px`);
     redraw(this.inner, rows);
     if (focused && !this.inner.contains(document.activeElement)) this.box.focus({ preventScroll: true }); // its row is out of sight
   }

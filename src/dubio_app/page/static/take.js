@@ -4,14 +4,14 @@ import { $, all, button, element, post, redraw, send, setValue } from "./parts.j
 
 let app;
 const FILES = {
-  kept: ["The table with the kept columns", "CSV, with the target and, if you corrected labels, with these"],
-  corrections: ["Your decisions about labels", "CSV; dubio rank --corrections uses them"],
-  labels: ["Every label: given, and what is likely", "CSV"],
-  likely: ["The likely truth of all annotators", "CSV, with how sure it is"],
-  report: ["The report", "a web page that needs nothing else; print it, or send it"],
-  paper: ["The paper kit", "methods, results, tables, figures and a checklist, as ZIP"],
-  selection: ["The selection", "JSON without any row: dubio apply uses it on the next table"],
-  numbers: ["All numbers", "JSON"],
+  kept: ["The table with the kept columns", "CSV, with the target; if you corrected labels, with the corrected ones."],
+  corrections: ["Your decisions about labels", "CSV. The command below uses them."],
+  labels: ["Every label: given, and what is likely", "CSV, one line for each row."],
+  likely: ["The likely truth of all annotators", "CSV, with how sure it is."],
+  report: ["The report", "A web page that needs nothing else: print it, or send it."],
+  paper: ["The paper kit", "Methods, results, tables, figures and a checklist, as ZIP."],
+  selection: ["The selection", "JSON without any row. dubio apply uses it on the next table."],
+  numbers: ["All numbers", "JSON."],
 };
 
 export function start(shared) {
@@ -39,7 +39,7 @@ export function start(shared) {
 export function fill(answer) {
   const { state } = app;
   const ready = Object.entries(FILES).filter(([name]) => state.take.includes(name));
-  redraw($("#files"), ready.map(([name, [title, help]]) => element("li", "", { "data-key": name }, element("a", title, { href: `/take/${name}`, download: true }), element("span", ` ${help}`, { class: "help" }))));
+  redraw($("#files"), ready.map(([name, [title, help]]) => element("li", "", { "data-key": name }, element("a", title, { href: `/take/${name}`, download: true }), element("span", help, { class: "help" }))));
   $("#no-files").hidden = ready.length > 0;
   $("#old-files").hidden = !ready.length || !state.table || (answer !== null && answer.decided === state.decided);
   $("#next").hidden = !state.take.includes("selection");
