@@ -12,6 +12,7 @@ from sklearn.datasets import load_iris, load_wine
 from benchmarks.near_leaks import one as near_leak
 from dubio import FeatureSelector, audit_labels
 from dubio.alerts import find_alerts
+from dubio.alerts.alert import standard_columns
 from dubio.errors import InputError
 from dubio.problem import read_problem
 from dubio_app.command.run import run
@@ -92,8 +93,21 @@ def test_a_leak_that_disagrees_in_some_rows(kind):
     assert sum(near_leak(kind, 400, 0.4, 0.02, seed) for seed in range(5)) >= 4
 
 
-def test_a_very_good_number_is_no_leak():
-    assert sum(near_leak("honest normal", 400, 0.4, 0.0, seed) for seed in range(10)) <= 1
+@pytest.mark.parametrize("kind", ["gaps of some", "number"])
+def test_a_leak_of_few_rows_that_disagrees_in_some(kind):
+    assert sum(near_leak(kind, 200, 0.2, 0.05, seed) for seed in range(10)) >= 9
+
+
+@pytest.mark.parametrize("kind", ["normal", "heavy tail", "exponential"])
+def test_a_very_good_number_is_no_leak(kind):
+    assert sum(near_leak(f"honest {kind}", 400, 0.4, 0.0, seed) for seed in range(10)) <= 1
+    assert sum(near_leak(f"honest {kind}", 200, 0.2, 0.0, seed) for seed in range(20)) <= 3
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_the_columns_of_visits_may_hold_very_large_numbers():
+    standard, varies = standard_columns(np.array([[1e200, 1.0], [-1e200, 1.0], [3e200, 1.0]]))
+    assert varies.tolist() == [True, False] and standard.std() == pytest.approx(1.0)
 
 
 def test_a_suspected_feature_comes_first_in_words(tmp_path, capsys):

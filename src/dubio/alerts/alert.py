@@ -113,6 +113,8 @@ def view_of(problem: Problem) -> View | None:
 
 def standard_columns(X: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """The columns that vary, with mean 0 and standard deviation 1; and which ones do."""
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    X = X / np.where(largest > 0, largest, 1.0)  # squares of very large numbers are infinite
     spread = X.std(axis=0)
     return (X[:, spread > 0] - X[:, spread > 0].mean(axis=0)) / spread[spread > 0], spread > 0
 

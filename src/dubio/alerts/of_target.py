@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, logit
 from scipy.stats import binom, chi2, rankdata
 
 from dubio.alerts.alert import Floats, Rows, View, standard_columns
@@ -25,15 +25,14 @@ _PAIRS = 300  # pairs of rows that show at once that a column does not tell the 
 _FEWEST_NEAR, _FEWEST_OF_CLASS = 40, 5  # labelled rows, and rows of each class
 _MOST_LEVELS = 20  # different values of a column that is compared value by value; of others, one cut is looked for
 _WRONG_VALUES, _SURELY = 0.08, 0.975  # of few values: share of wrong labels allowed for, and quantile of their number
-_WRONG_AT_CUT, _SURELY_AT_CUT = 0.05, 0.9  # the same at a cut
+_WRONG_AT_CUT, _SURELY_AT_CUT = 0.05, 0.9  # the same at a cut, in tables of _FEWEST_AT_CUT rows or more
+_FEWEST_AT_CUT, _HARDLY_ANY = 200, 0.02  # with fewer rows, only this share of them may disagree
 _LEAST_COVERED = 1 / 3  # of a class by rows with a value, or rows without one, if hardly any other class has them
-_FEWEST_AT_CUT = (
-    200  # rows from which the places of the disagreeing rows count; with fewer rows, hardly any may disagree
-)
-_HARDLY_ANY = 0.02  # share of rows
-#: Mean distance of the disagreeing rows from the cut, in ranks of their side: wrong labels are anywhere (1/2), and rows
-#: of classes that overlap are near the cut.
-_LEAST_DISTANCE, _SPREAD = 0.33, 2.0
+_MAY_COVER = 0.25  # difference of the shares of gaps between classes from which they are looked at
+#: Wrong labels are anywhere; rows of classes that overlap are near the cut. Least p-value of "anywhere", and the same if
+#: the smaller side has so few rows that overlap is hard to see; disagreeing rows of which none is asked where it is.
+_ANYWHERE, _ANYWHERE_OF_FEW, _FEW_ON_A_SIDE, _FREE = 0.05, 0.2, 60, 2
+_APART = 1.5  # distance between the inner deciles of two clumps, in the larger of their quartile ranges
 _LEAST_AREA, _AREA_ERRORS = 0.965, 2.33  # area under the curve of a very good number, by this many standard errors
 _FEWEST_FOR_AREA = 20  # rows of each class
 _LEAST_AGREEMENT = 0.5  # beyond chance (kappa)
@@ -149,7 +148,7 @@ def _may_nearly_tell(view: View, X: Floats, y: Rows) -> list[tuple[int, bool]]:
     features = [*view.feature_of[columns[few | halves]].tolist(), *view.with_levels]
     gaps = cells.mean(axis=0)
     by_class = np.array([cells[y == code].mean(axis=0) for code in range(int(y.max()) + 1)])
-    telling = (gaps > 0) & (gaps < 1) & (np.ptp(by_class, axis=0) >= 0.4)
+    telling = (gaps > 0) & (gaps < 1) & (np.ptp(by_class, axis=0) >= _MAY_COVER)
     missing = view.feature_of[columns[telling]].tolist()
     missing += [one for one in view.with_levels if 0 < np.isnan(view.values_of(one)).mean() < 1]
     return [*((one, False) for one in features), *((one, True) for one in missing)]
@@ -171,13 +170,14 @@ def _by_values(x: Floats, y: Rows, level: float, gaps: bool = False) -> _Likely 
     wrong = int(len(x) - table.max(axis=1).sum())
     if _log_chance(table) > level:
         return None
+    one_sided = gaps and _tells_one(table)
     allowed = wrong <= binom.ppf(_SURELY, len(x), _WRONG_VALUES) and _beyond_chance(table) >= _LEAST_AGREEMENT
-    if not allowed and not (gaps and _tells_one(table)):
+    if not allowed and not one_sided:
         return None
     right = np.zeros(table.shape[1])
     np.add.at(right, table.argmax(axis=1), table.max(axis=1))
     why = "gaps" if gaps else "values"
-    return _Likely(why, wrong, float(1 - (right / table.sum(axis=0)).mean()), not allowed)
+    return _Likely(why, wrong, float(1 - (right / table.sum(axis=0)).mean()), one_sided)
 
 
 def _tells_one(table: Floats) -> bool:
@@ -212,25 +212,38 @@ def _by_a_cut(x: Floats, y: Rows, level: float) -> _Likely | None:
     table = np.array([[n_below - len(below), len(below)], [len(above), n - n_below - len(above)]], dtype=np.float64)
     if _log_chance(table) + np.log(len(ends)) > level:
         return None
+    allowed = 1 + _HARDLY_ANY * n if n < _FEWEST_AT_CUT else binom.ppf(_SURELY_AT_CUT, n, _WRONG_AT_CUT)
     distances = np.concatenate([(best - below + 0.5) / n_below, (above + 0.5) / (n - n_below)])
-    hardly_any = n_wrong <= 1 + _HARDLY_ANY * n
-    anywhere = n_wrong > 0 and n >= _FEWEST_AT_CUT and n_wrong <= binom.ppf(_SURELY_AT_CUT, n, _WRONG_AT_CUT)
-    if anywhere:
-        anywhere = distances.mean() >= max(_LEAST_DISTANCE, 0.5 - _SPREAD / np.sqrt(12 * n_wrong))
-    if not (hardly_any or anywhere or _is_very_good(x, y)):
+    few = min(n_below, n - n_below) < _FEW_ON_A_SIDE
+    anywhere = n_wrong <= _FREE or _chance_of_anywhere(distances) >= (_ANYWHERE_OF_FEW if few else _ANYWHERE)
+    wrong_labels = n_wrong <= allowed and (anywhere or _are_apart(x[: best + 1], x[best + 1 :]))
+    if not (wrong_labels or _is_very_good(x, y)):
         return None
     return _Likely("values", n_wrong, float((table[0, 1] / table[:, 1].sum() + table[1, 0] / table[:, 0].sum()) / 2))
 
 
+def _chance_of_anywhere(distances: Floats) -> float:
+    """The chance that rows with any distance from the cut, in ranks of their side, lie as near to it (Fisher)."""
+    return float(chi2.sf(-2 * np.log(distances).sum(), 2 * len(distances)))
+
+
+def _are_apart(below: Floats, above: Floats) -> bool:
+    """Whether the numbers on both sides of a cut are two clumps with a wide gap between them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        ranges = [float(np.subtract(*np.quantile(side, [0.75, 0.25]))) for side in (below, above)]
+        return bool(np.quantile(above, 0.1) - np.quantile(below, 0.9) > _APART * max(ranges))
+
+
 def _is_very_good(x: Floats, y: Rows) -> bool:
-    """Whether the area under the curve is surely very near 1; its standard error is DeLong's."""
+    """Whether the area under the curve is surely very near 1: DeLong's standard error, on the scale of log odds."""
     counts = np.bincount(y, minlength=2)
     if counts.min() < _FEWEST_FOR_AREA:
         return False
     ranks = rankdata(x)
     ones, zeros = ((ranks[y == code] - rankdata(x[y == code])) / counts[1 - code] for code in (1, 0))
     error = np.sqrt(ones.var(ddof=1) / counts[1] + zeros.var(ddof=1) / counts[0])
-    return bool(ones.mean() - _AREA_ERRORS * error > _LEAST_AREA)
+    area = ones.mean()
+    return bool(area == 1.0 or logit(area) - _AREA_ERRORS * error / (area * (1 - area)) > logit(_LEAST_AREA))
 
 
 def _log_chance(table: Floats) -> float:
@@ -258,8 +271,7 @@ def _error_of_others(X: Floats, y: Rows) -> float:
     X, y = X[rows], y[rows]
     with np.errstate(invalid="ignore", over="ignore"):
         X = np.where(np.isnan(X), _medians(X), X)
-        largest = np.abs(X).max(axis=0, initial=0.0)
-        Z = standard_columns(X / np.where(largest > 0, largest, 1.0))[0] if X.shape[1] else X
+        Z = standard_columns(X)[0] if X.shape[1] else X
     counts = np.bincount(y)
     if not Z.shape[1] or counts.min() < 2:
         return 1 - 1 / len(counts)
