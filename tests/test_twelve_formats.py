@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dubio_app.command.run import run
-from dubio_app.files import frame_bytes, read_file
+from dubio_app.files import frame_bytes, read_file, statistics_packages
 from tests.test_workbooks import written_ods, written_xls
 
 pyreadstat = pytest.importorskip("pyreadstat")
@@ -151,3 +151,29 @@ def test_what_is_no_such_file_is_named(tmp_path, capsys, ending):
         assert run(["rank", str(path), "-t", "y"]) == 2
         err = capsys.readouterr().err
         assert err.count("\n") == 1 and f"t.{ending}" in err
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta", "xpt"])
+def test_files_of_packages_are_read_in_parts(tmp_path, monkeypatch, ending):
+    """While text is read it takes several times its size, so large files are read some rows at a time."""
+    n = 25
+    frame = pd.DataFrame({"x": np.arange(n) + 0.5, "word": [f"w{i}" * (1 + i % 3) for i in range(n)]})
+    frame["day"] = pd.Timestamp("2020-02-01") + pd.to_timedelta(np.arange(n), unit="D")
+    frame["sex"] = np.arange(n) % 2 + 1.0
+    frame.loc[:9, ["x", "word", "day"]] = None  # the first parts have no value at all
+    path = str(tmp_path / f"t.{ending}")
+    labels = {"variable_value_labels": {"sex": {1: "male", 2: "female"}}} if ending != "xpt" else {}
+    getattr(pyreadstat, {"sav": "write_sav", "dta": "write_dta", "xpt": "write_xport"}[ending])(frame, path, **labels)
+    whole = read_file(path)
+    monkeypatch.setattr(statistics_packages, "_PART_BYTES", 100)
+    in_parts = read_file(path)
+    pd.testing.assert_frame_equal(in_parts.frame, whole.frame)
+    assert in_parts.labels == whole.labels and in_parts.notes == whole.notes
+
+
+def test_a_file_of_a_package_that_does_not_fit_is_refused_before(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "t.sav"
+    pyreadstat.write_sav(the_table(), str(path))
+    monkeypatch.setattr(statistics_packages, "_ROOM", 1e12)
+    assert run(["rank", str(path), "-t", "outcome"]) == 2
+    assert "GB of memory" in capsys.readouterr().err

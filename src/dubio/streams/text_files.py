@@ -222,8 +222,7 @@ def rounded_notes(table: Any, path: str, written: Callable[[str, int], str] = la
         kind, is_float = column.type, pa.types.is_float64(column.type)
         if not (is_float or pa.types.is_decimal(kind) or (pa.types.is_integer(kind) and column.null_count)):
             continue
-        ends = [value for value in pc.min_max(column).as_py().values() if value is not None]
-        found = example = max(ends, key=abs, default=0)
+        found = example = _farthest_from_zero(column)
         if not (2.0**63 if is_float else EXACT + 1) <= abs(example) < float("inf"):
             continue
         if is_float:
@@ -231,6 +230,19 @@ def rounded_notes(table: Any, path: str, written: Callable[[str, int], str] = la
         if re.fullmatch(r"[+-]?\d+", str(found)) if is_float else example == int(example):
             notes.append(rounded_note(name, path, found))
     return tuple(notes)
+
+
+def _farthest_from_zero(column: Any) -> Any:
+    """The smallest or largest value of a column of pyarrow, whichever is larger without its sign; 0 if it has none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_float64(column.type):  # NumPy is faster
+        parts = [part.to_numpy(zero_copy_only=False) for part in column.chunks]
+        ends = [float(end.reduce(part, initial=0.0)) for part in parts for end in (np.fmin, np.fmax)]
+    else:
+        ends = [value for value in pc.min_max(column).as_py().values() if value is not None]
+    return max(ends, key=abs, default=0)
 
 
 def rounded_note(name: str, path: str, example: object) -> str:

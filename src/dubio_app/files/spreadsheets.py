@@ -54,12 +54,14 @@ def read_spreadsheet(path: str, how: HowToRead) -> TableFile:
         raise InputError(called(path), f"is empty: sheet {quoted(sheet.name)} has no cells")
     header = _named_header(sheet, how.header_row) if how.header_row is not None else _find_header(sheet, width)
     names_of = _unfold(sheet, header)
-    body = [place for place in range(header.lower + 1, len(sheet.rows)) if _count(sheet.rows[place])]
+    below = range(header.lower + 1, len(sheet.rows))
+    body = [place for place in below if sheet.rows[place][0] != "" or _count(sheet.rows[place])]
     used = [j for j in range(width) if names_of[j] or any(sheet.rows[place][j] != "" for place in body)]
     refuse_twins([names_of[j] for j in used], path)
     _refuse_formulas(sheet, header, names_of)
     as_text = {j for j in used if names_of[j] in how.as_text}
-    columns = [_column([sheet.rows[place][j] for place in body], j in as_text) for j in used]
+    by_column = list(zip(*(sheet.rows[place] for place in body), strict=True)) or [()] * width
+    columns = [_column(list(by_column[j]), j in as_text) for j in used]
     frame = _frame(columns, [names_of[j] for j in used], len(body))
     notes = [sheets, *sheet.notes] if sheets else sheet.notes
     numbers = np.array(body) + 1
@@ -116,7 +118,7 @@ def _open(path: str, how: HowToRead) -> tuple[_Sheet, str]:
         others = listed(map(quoted, (other for other in filled if other != name)))
         sheets = f"sheet {quoted(name)} of {called(path)} was read; --sheet names another one: {others}."
     width = max(map(len, rows), default=0)
-    rows = [[*row, *[""] * (width - len(row))] for row in rows]
+    rows = [row if len(row) == width else [*row, *[""] * (width - len(row))] for row in rows]
     return _Sheet(path, name, rows, merges, scans.get(name, SheetScan()), []), sheets
 
 
@@ -265,16 +267,16 @@ def _column(cells: list[Any], as_text: bool) -> Any:
     """The cells of a column as an array: numbers, dates, or anything; None where there is no value."""
     if as_text:
         return np.array([None if cell in _MARKS else _as_written(cell) for cell in cells], dtype=object)
-    kinds = {type(cell) for cell in cells}
+    kinds = set(map(type, cells))
     if kinds <= {float} and cells:
         numbers = np.array(cells)
         is_whole = (np.abs(numbers) < EXACT).all() and (numbers == np.round(numbers)).all()
         return numbers.astype(np.int64) if is_whole else numbers
     if str in kinds:
         cells = [None if isinstance(cell, str) and cell.strip() in _MARKS else cell for cell in cells]
-        kinds = {type(cell) for cell in cells}
+        kinds = set(map(type, cells))
     if kinds <= {float, type(None)}:
-        return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
+        return np.array(cells, dtype=np.float64)  # None is NaN
     if kinds <= {datetime.date, datetime.datetime, type(None)} and len(kinds - {type(None)}):
         return np.array([np.datetime64("NaT") if cell is None else cell for cell in cells], dtype="datetime64[us]")
     if kinds == {bool}:

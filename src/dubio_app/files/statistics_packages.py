@@ -18,8 +18,10 @@ from dubio_app.files.table_file import TableFile, own_code, wrong
 #: The function of pyreadstat for each ending.
 STATISTICS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
 STATISTICS |= {".sas7bdat": "read_sas7bdat", ".xpt": "read_xport"}
-#: Bytes that a cell takes while it is read.
-_CELL_BYTES = 24
+#: Bytes of cells that are read at a time: while they are read, text takes several times its size.
+_PART_BYTES = 1 << 25
+#: Memory that a table takes, in times of its cells, and bytes of a cell of text besides its letters.
+_ROOM, _TEXT_BYTES = 1.5, 8
 
 
 def read_statistics(path: str, how: HowToRead) -> TableFile:
@@ -31,10 +33,8 @@ def read_statistics(path: str, how: HowToRead) -> TableFile:
     read = getattr(pyreadstat, STATISTICS[suffix_of(path)])
     encoding = {} if how.encoding is None else {"encoding": how.encoding}
     try:
-        if not path.endswith(".por"):  # the others say how large they are
-            _, head = read(path, metadataonly=True, **encoding)
-            _require_room(path, (head.number_rows or 0) * (head.number_columns or 0))
-        frame, meta = read(path, **encoding)
+        _, meta = (None, None) if path.endswith(".por") else read(path, metadataonly=True, **encoding)
+        frame, meta = read(path, **encoding) if meta is None else _in_parts(path, read, meta, encoding)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, UnicodeError, OSError) as error:
         if isinstance(error, InputError):
             raise
@@ -77,13 +77,50 @@ def _plain(code: Any) -> Any:
     return int(code) if isinstance(code, float) and code.is_integer() else code
 
 
-def _require_room(path: str, n_cells: int) -> None:
-    """Raise if the table does not fit into memory."""
+def _in_parts(path: str, read: Any, head: Any, encoding: dict[str, str]) -> tuple[Any, Any]:
+    """The table and what the file says of it, read some rows at a time; raises if it does not fit into memory."""
+    import pandas as pd
+
+    n_rows, types = head.number_rows or 0, head.readstat_variable_types
+    widths = [max(8, width) + _TEXT_BYTES * (types[name] == "string") for name, width in _widths(head).items()]
+    _require_room(path, n_rows * sum(widths))
+    rows = max(1, _PART_BYTES // max(1, sum(widths)))
+    if n_rows <= rows:
+        return read(path, **encoding)
+    parts: list[list[Any]] = []
+    for start in range(0, n_rows, rows):
+        frame, meta = read(path, row_offset=start, row_limit=rows, **encoding)
+        parts.append([frame.iloc[:, j].copy() for j in range(frame.shape[1])])  # a column alone can be let go
+    columns: dict[int, Any] = {}
+    for j in range(len(parts[0])):
+        columns[j] = _joined([part[j] for part in parts])
+        for part in parts:
+            part[j] = None
+    frame, names = pd.DataFrame(columns, copy=False), frame.columns
+    frame.columns = names
+    return frame, meta
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Parts of a column as one; a part without any value says nothing of its type."""
+    import pandas as pd
+
+    typed = next((part.dtype for part in parts if part.notna().any()), parts[0].dtype)
+    parts = [part if part.dtype == typed or part.notna().any() else part.astype(typed) for part in parts]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _widths(head: Any) -> dict[str, int]:
+    return {name: int(width or 0) for name, width in head.variable_storage_width.items()}
+
+
+def _require_room(path: str, n_bytes: int) -> None:
+    """Raise if a table with so many bytes in its cells does not fit into memory."""
     import psutil
 
     room = psutil.virtual_memory().available
-    if n_cells * _CELL_BYTES > room:
-        needed = f"needs about {n_cells * _CELL_BYTES / 2**30:.0f} GB of memory, and {room / 2**30:.0f} GB are free"
+    if n_bytes * _ROOM > room:
+        needed = f"needs about {n_bytes * _ROOM / 2**30:.0f} GB of memory, and {room / 2**30:.0f} GB are free"
         raise InputError(called(path), needed, "save only the rows or columns that are needed")
 
 
