@@ -105,6 +105,21 @@ def test_a_very_good_number_is_no_leak(kind):
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_column_without_values_is_no_number_like_the_target():
+    cells = 3.0 * NUMBERS + 1
+    cells[:8] = RNG.normal(size=8)
+    assert raised(table(c=cells, d=np.nan), NUMBERS)["near copy"] == ("c",)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_one_grade_is_no_rating():
+    soft = np.array([[0.1, 0.8, 0.1], [0.2, 0.8, 0], [0, 0.9, 0.1]])
+    X = np.array([[1.0, -2, 1, 2], [5, 0, 0, -4], [-1, -1, -3, -2]])
+    problem = read_problem(X, soft)
+    assert not find_alerts(problem.with_supervision(problem.supervision.taken_by(("classes",))))
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_the_columns_of_visits_may_hold_very_large_numbers():
     standard, varies = standard_columns(np.array([[1e200, 1.0], [-1e200, 1.0], [3e200, 1.0]]))
     assert varies.tolist() == [True, False] and standard.std() == pytest.approx(1.0)

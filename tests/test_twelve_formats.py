@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from dubio.errors import InputError
+from dubio.table.read import read_any_table
 from dubio_app.command.run import run
 from dubio_app.files import frame_bytes, read_file, statistics_packages
 from tests.test_workbooks import written_ods, written_xls
@@ -16,6 +20,7 @@ pyreadstat = pytest.importorskip("pyreadstat")
 h5py = pytest.importorskip("h5py")
 
 FORMATS = ["csv", "tsv", "semicolons.csv", "jsonl", "xlsx", "xls", "ods", "parquet", "feather", "sav", "dta", "arff"]
+FORMATS += ["xpt", "sas7bdat"]
 
 
 def the_table() -> pd.DataFrame:
@@ -50,6 +55,13 @@ def write(path, frame: pd.DataFrame) -> None:
         pyreadstat.write_sav(frame, str(path))
     elif ending == ".dta":
         pyreadstat.write_dta(frame, str(path))
+    elif ending == ".xpt":
+        pyreadstat.write_xport(frame, str(path), file_format_version=8)
+    elif ending == ".sas7bdat":  # only readstat writes it
+        pyreadstat.write_sav(frame, str(path.with_suffix(".sav")))
+        if shutil.which("readstat") is None:
+            pytest.skip("needs Debian's readstat")
+        subprocess.run(["readstat", path.with_suffix(".sav"), path], check=True, capture_output=True)
     elif ending == ".arff":
         kinds = [
             "numeric" if frame[name].dtype == float else f"{{{','.join(sorted(set(frame[name])))}}}" for name in frame
@@ -177,3 +189,56 @@ def test_a_file_of_a_package_that_does_not_fit_is_refused_before(tmp_path, capsy
     monkeypatch.setattr(statistics_packages, "_ROOM", 1e12)
     assert run(["rank", str(path), "-t", "outcome"]) == 2
     assert "GB of memory" in capsys.readouterr().err
+
+
+def sparse_cells(path, n: int = 60, d: int = 9) -> None:
+    """A file of single cells whose matrix is stored without zeros."""
+    from scipy.sparse import csc_array
+
+    rng = np.random.default_rng(0)
+    ill = np.arange(n) % 2
+    counts = rng.poisson(0.4 + 0.9 * (np.arange(d) < 2) * ill[:, None], size=(n, d)).astype(np.float32)
+    with h5py.File(path, "w") as file:
+        group, matrix = file.create_group("X"), csc_array(counts)
+        group.attrs["encoding-type"] = "csc_matrix"
+        for part in ("data", "indices", "indptr"):
+            group[part] = getattr(matrix, part)
+        for name, index in (("var", [f"g{j}" for j in range(d)]), ("obs", [f"c{i}" for i in range(n)])):
+            group = file.create_group(name)
+            group.attrs["_index"], group["_index"] = "_index", np.array(index, dtype="S")
+        file["obs"].attrs["column-order"] = ["batch", "depth", "state"]
+        file["obs"]["batch"] = np.array([f"b{i % 3}" for i in range(n)], dtype="S")
+        file["obs"]["depth"] = rng.integers(1000, 9000, n)
+        file["obs"]["state"] = np.array(["well", "ill"], dtype="S")[ill]
+
+
+def test_a_sparse_matrix_stays_sparse(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "t.h5ad"
+    sparse_cells(path)
+    file = read_file(str(path))
+    assert all(isinstance(file.frame[f"g{j}"].dtype, pd.SparseDtype) for j in range(9)) and "batch" in file.unused
+    words = ["rank", str(path), "-t", "state", "-m", "fisher", "--quiet"]
+    found = {}
+    for cells in (1, 10_000_000):  # most of a table that is made dense although it need not be
+        monkeypatch.setattr("dubio.table.read._SMALL_CELLS", cells)
+        assert run([*words, "--json", "--stability", "2"]) == 0, capsys.readouterr().err
+        found[cells] = json.loads(capsys.readouterr().out)
+        assert run([*words, "--report", str(tmp_path / "out.html")]) == 0, capsys.readouterr().err
+        assert ("sparse" in capsys.readouterr().out) == (cells == 1)
+    rows = [[(one["feature"], one["pvalue"]) for one in found[cells]["features"]] for cells in found]
+    assert [name for name, _ in rows[0]] == [name for name, _ in rows[1]] and len(rows[0]) == 10
+    np.testing.assert_allclose([p for _, p in rows[0]], [p for _, p in rows[1]], rtol=1e-6)
+    for command in ("audit", "look"):
+        assert run([command, str(path), *(["-t", "state"] if command == "audit" else [])]) == 0
+    monkeypatch.setattr("dubio.table.matrix.MOST_DENSE", 100)
+    assert run(["audit", str(path), "-t", "state"]) == 2
+    assert "too many for a dense table" in capsys.readouterr().err
+
+
+def test_a_large_sparse_frame_holds_numbers_only(monkeypatch):
+    monkeypatch.setattr("dubio.table.read._SMALL_CELLS", 1)
+    frame = pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1, 0, 2]), "b": [1, 2, 3, 4], "c": list("xyxy")})
+    table = read_any_table(frame[["a", "b"]], accept_sparse=True)
+    assert table.names == ["a", "b"] and table.matrix.toarray().tolist() == [[0, 1], [1, 2], [0, 3], [2, 4]]
+    with pytest.raises(InputError, match="in 'c'"):
+        read_any_table(frame, accept_sparse=True)

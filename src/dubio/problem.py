@@ -21,6 +21,7 @@ from dubio.table.given import Given, with_given
 from dubio.table.matrix import (
     Columns,
     Matrix,
+    as_dense,
     column_names,
     feature_sums,
     fill_missing,
@@ -180,7 +181,7 @@ class Problem:
     @property
     def table(self) -> NDArray[np.float64]:
         """The table as float64."""
-        return self.once("table", lambda: np.asarray(self.X, dtype=np.float64))
+        return self.once("table", lambda: as_dense(self.X).astype(np.float64, copy=False))
 
     @property
     def standardized(self) -> Matrix:

@@ -40,6 +40,7 @@ from dubio.table.given import some_given
 from dubio.table.matrix import (
     NOTHING_VARIES,
     arrow_frame,
+    as_dense,
     check_squares,
     count_rows,
     is_arrow,
@@ -273,8 +274,7 @@ class FeatureSelector(Selector):
             if facts[name] is None:
                 raise InputError(name, "is missing, but the selector was fitted with it", f"give {name}= here too")
         problem = self.read_problem(X, y, **facts)
-        if sparse.issparse(problem.X):
-            problem = replace(problem, X=problem.X.toarray())
+        problem = replace(problem, X=as_dense(problem.X))
         with listening(listener_of(progress, with_name=True)):
             options: dict[str, Any] = {"alpha": self.alpha, "random_state": self._seed, "n_jobs": self.n_jobs}
             return problem_tolerance(problem, flips=flips, **options)

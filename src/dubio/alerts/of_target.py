@@ -29,8 +29,8 @@ _WRONG_AT_CUT, _SURELY_AT_CUT = 0.05, 0.9  # the same at a cut, in tables of _FE
 _FEWEST_AT_CUT, _HARDLY_ANY = 200, 0.02  # with fewer rows, only this share of them may disagree
 _LEAST_COVERED = 1 / 3  # of a class by rows with a value, or rows without one, if hardly any other class has them
 _MAY_COVER = 0.25  # difference of the shares of gaps between classes from which they are looked at
-#: Wrong labels are anywhere; rows of classes that overlap are near the cut. Least p-value of "anywhere", and the same if
-#: the smaller side has so few rows that overlap is hard to see; disagreeing rows of which none is asked where it is.
+#: Wrong labels are anywhere; rows of classes that overlap are near the cut. Least p-value of "anywhere", and the same
+#: if the smaller side has so few rows that overlap is hard to see; disagreeing rows that may be near the cut.
 _ANYWHERE, _ANYWHERE_OF_FEW, _FEW_ON_A_SIDE, _FREE = 0.05, 0.2, 60, 2
 _APART = 1.5  # distance between the inner deciles of two clumps, in the larger of their quartile ranges
 _LEAST_AREA, _AREA_ERRORS = 0.965, 2.33  # area under the curve of a very good number, by this many standard errors
@@ -286,7 +286,7 @@ def _error_of_others(X: Floats, y: Rows) -> float:
 def _nearly_on_a_line(view: View, numbers: Floats) -> list[int]:
     """Columns of numbers that lie on one line with a numeric target, but for some wrong cells."""
     rows = np.flatnonzero(view.supervision.labelled)
-    y, columns = numbers[rows], view.numbers
+    y, columns = numbers[rows], view.numbers[~np.isnan(view.X[np.ix_(rows, view.numbers)]).all(axis=0)]
     if len(rows) < _FEWEST_NEAR or len(np.unique(y)) < 2 * _FEWEST_NUMBERS or not len(columns):
         return []
     X, rng = view.X[np.ix_(rows, columns)], np.random.RandomState(0)
@@ -331,7 +331,7 @@ def rating_alerts(view: View) -> list[Alert]:
     np.add.at(sums, codes, Z)
     means = sums / np.maximum(weights, 1)[:, None]
     between = float((weights[:, None] * means**2).sum())
-    if between <= 0:
+    if between <= 0 or (weights > 0).sum() < 2:
         return []
     rng = np.random.RandomState(0)
     few = len(grades) < _FEW_GRADES

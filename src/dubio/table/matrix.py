@@ -301,6 +301,25 @@ def read_matrix(
     return matrix
 
 
+#: Most cells of a sparse table that is made dense because it must be (2 GB).
+MOST_DENSE = 250_000_000
+
+
+def as_dense(matrix: Matrix, name: str = "X") -> NDArray[Any]:
+    """A table with all its cells; raises if these are too many of a sparse one."""
+    if not sparse.issparse(matrix):
+        return np.asarray(matrix)
+    require_dense(matrix.shape, name)
+    return np.asarray(matrix.toarray())
+
+
+def require_dense(shape: tuple[int, ...], name: str = "X") -> None:
+    """Raise if a table of this shape is too large to be made dense."""
+    if shape[0] * shape[1] > MOST_DENSE:
+        found = f"has {counted(shape[0], 'row')} and {counted(shape[1], 'column')}, too many for a dense table"
+        raise InputError(name, f"{found}, which is needed here", "give fewer rows or columns")
+
+
 def read_numbers_table(X: Any, *, name: str = "X") -> NDArray[np.float64]:
     """A dense table of finite float64 numbers, for functions that use it as it is."""
     return np.asarray(read_matrix(X, name=name), dtype=np.float64)

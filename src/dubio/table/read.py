@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from numbers import Number
 from typing import Any
 
@@ -25,6 +26,7 @@ from dubio.table.matrix import (
     name_column,
     pick_columns,
     read_matrix,
+    require_dense,
     some_columns,
 )
 from dubio.table.reading import ColumnReading, Role, refuse_problems
@@ -49,6 +51,8 @@ _DAYS_FOR_WEEKDAYS = 14  # or this number of days,
 _FEWEST_DIFFERENT = 4  # and if there are at least this number of different ones
 #: Rows whose values are shown as examples, and values of a column that are.
 _LOOKED_AT, _EXAMPLES = 1000, 3
+#: Most cells of a frame with sparse columns that is made dense although the sparse one would do (80 MB).
+_SMALL_CELLS = 10_000_000
 #: The variance of month, weekday and hour, each as a share of that of the days.
 _SEASON_SHARE = 0.25
 
@@ -342,10 +346,13 @@ def read_any_table(
     >>> table.columns.feature_of, table.read[0].unit, table.read[1].levels
     (array([0, 1, 1, 1]), 'mg', ('blue', 'green', 'red'))
     """
+    names = None
+    if has_sparse_columns(X):
+        names, X = column_names(X), _of_sparse_columns(X, accept_sparse, name)
     if sparse.issparse(X):
         if feature_groups:
             raise InputError("feature_groups", "cannot be used with a sparse table", "pass a dense table")
-        return ReadTable(read_matrix(X, accept_sparse=accept_sparse, allow_nan=True, name=name), None)
+        return ReadTable(read_matrix(X, accept_sparse=accept_sparse, allow_nan=True, name=name), names)
     pieces, whole = _pieces(X, decimal=decimal, was_missing=was_missing, name=name, keep=not feature_groups)
     if whole is not None:
         return whole
@@ -354,6 +361,32 @@ def read_any_table(
     names = column_names(X)
     kind = np.result_type(*(piece.columns[0].dtype for piece in pieces))
     return _assembled(pieces, names, _groups(feature_groups, names, len(pieces)), kind)
+
+
+def has_sparse_columns(X: Any) -> bool:
+    """Whether a frame of pandas has columns that hold only the cells that are not zero."""
+    types = getattr(X, "dtypes", ()) if type(X).__module__.startswith("pandas") else ()
+    return any(hasattr(kind, "fill_value") for kind in types)
+
+
+def _of_sparse_columns(X: Any, accept_sparse: bool, name: str) -> Any:
+    """A frame with sparse columns: dense if it is small, so that nothing is lost, else a sparse matrix."""
+    stays = accept_sparse and X.shape[0] * X.shape[1] > _SMALL_CELLS
+    if not stays:
+        require_dense(X.shape, name)
+    fills = [getattr(kind, "fill_value", None) for kind in X.dtypes]
+    full = [place for place, fill in enumerate(fills) if fill is not None and (fill != 0 or not stays)]
+    X = X.astype({X.columns[place]: X.dtypes.iloc[place].subtype for place in full})
+    if not stays:
+        return X
+    if odd := [column for column, kind in zip(X.columns, X.dtypes, strict=True) if not is_numeric(kind)]:
+        found = f"is a large sparse table, and not only numbers are in {listed(map(quoted, odd), 3)}"
+        raise InputError(name, found, "leave such columns out")
+    thin = np.array([hasattr(kind, "fill_value") for kind in X.dtypes])
+    ends = [0, *(np.flatnonzero(thin[1:] != thin[:-1]) + 1).tolist(), len(thin)]
+    blocks = [(thin[start], X.iloc[:, start:end]) for start, end in pairwise(ends)]
+    parts = [block.sparse.to_coo() if is_thin else sparse.coo_array(block) for is_thin, block in blocks]
+    return sparse.hstack(parts, format="csr")
 
 
 def column_readings(X: Any, *, decimal: Decimal | None = None, name: str = "X") -> list[ColumnReading]:
@@ -365,6 +398,7 @@ def column_readings(X: Any, *, decimal: Decimal | None = None, name: str = "X") 
     """
     X = in_memory(X, name)
     names = column_names(X)
+    X = _of_sparse_columns(X, False, name) if has_sparse_columns(X) else X
     shown = []
     first = some_rows(X, np.arange(min(len(X), _LOOKED_AT)))
     values = first if names is not None else np.asarray(first, dtype=object)

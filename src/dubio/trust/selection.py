@@ -447,6 +447,10 @@ def _drifted(columns: tuple[KeptColumn, ...], drifts: list[_Drift | None]) -> li
     return [note("applied drifted", name=name, percent=100 * share) for share, name in sorted(drifted, reverse=True)]
 
 
+#: Rows of a table that are hashed at a time, because those of a sparse one are made dense for it.
+_HASHED_ROWS = 1000
+
+
 def table_hash(read: ReadTable) -> str:
     """A SHA-256 hash of what a table holds: names, numbers, categories and text; its file format plays no part.
 
@@ -458,8 +462,10 @@ def table_hash(read: ReadTable) -> str:
     False
     """
     digest = hashlib.sha256(repr((read.names, read.matrix.shape)).encode("utf-8", "backslashreplace"))
-    matrix = read.matrix.toarray() if hasattr(read.matrix, "toarray") else read.matrix
-    digest.update(np.ascontiguousarray(np.asarray(matrix, dtype=np.float64)).tobytes())
+    for start in range(0, read.matrix.shape[0], _HASHED_ROWS):
+        rows = read.matrix[start : start + _HASHED_ROWS]
+        rows = rows.toarray() if hasattr(rows, "toarray") else rows
+        digest.update(np.ascontiguousarray(np.asarray(rows, dtype=np.float64)).tobytes())
     for reading in read.read:
         described = (reading.name, reading.kind, reading.unit, reading.levels, reading.first)
         digest.update(repr(described).encode("utf-8", "backslashreplace"))

@@ -441,7 +441,8 @@ class Question:
         together = {name: parts for name, parts in together.items() if len(parts) > 1 and name not in table.columns}
         if together:
             self.code += ["from dubio.table.read import read_any_table", f"X = read_any_table(X, {together!r})"]
-        return read_any_table(table, together or None, decimal=self.call.decimal, name="X")
+        takes = {"accept_sparse": self.call.command == "rank"}
+        return read_any_table(table, together or None, decimal=self.call.decimal, name="X", **takes)
 
     def meanings(self, names: Any) -> NDArray[Any] | None:
         """What features mean, by the file or its codebook; None if nothing is known of them."""

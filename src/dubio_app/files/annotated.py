@@ -1,4 +1,4 @@
-"""Annotated matrices of single cells (.h5ad): the matrix, and what is known of its rows."""
+"""Annotated matrices of single cells (.h5ad): the matrix, sparse if it is stored so, and what is known of its rows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import numpy as np
 
 from dubio.errors import InputError, counted
 from dubio.streams.text_files import HowToRead, called, first_line, refuse_twins
+from dubio.table.matrix import is_numeric
+from dubio.table.read import has_sparse_columns
 from dubio_app.files.table_file import TableFile, own_code, wrong
 
-#: Most cells of a matrix that is read: 250 million take 2 GB.
+#: Most cells of a matrix that are read, of a sparse one without its zeros: 250 million take 2 GB.
 _MOST_CELLS = 250_000_000
 
 
@@ -27,15 +29,19 @@ def read_annotated(path: str, how: HowToRead) -> TableFile:
             names = _index(file["var"])
             known = {name: _column(file["obs"], name) for name in _names(file["obs"])}
             rows = _index(file["obs"])
-            matrix = _matrix(path, file["X"], len(rows), len(names))
+            matrix = _matrix(path, file["X"], names, len(rows))
     except InputError:
         raise
     except (OSError, KeyError, ValueError, TypeError, IndexError, RuntimeError, AttributeError) as error:
         raise wrong(path, f"cannot be read as .h5ad: {first_line(error)}", "is it damaged?") from error
     columns = [*names.tolist(), *known]
     refuse_twins(columns, path)
-    frame = pd.concat([pd.DataFrame(matrix, columns=names), pd.DataFrame(known)], axis=1)
-    return TableFile(frame, row_name=lambda row: f"row {row + 1} ({rows[row]})", **own_code(path, how))
+    frame = pd.concat([matrix, pd.DataFrame(known)], axis=1)
+    more: dict[str, Any] = {}
+    if has_sparse_columns(matrix) and known:
+        more["unused"] = tuple(name for name in known if not is_numeric(frame[name].dtype))
+        more["notes"] = (f"the matrix of {called(path)} is sparse: of what is known of its rows, text is no feature.",)
+    return TableFile(frame, row_name=lambda row: f"row {row + 1} ({rows[row]})", **more, **own_code(path, how))
 
 
 def _names(group: Any) -> list[str]:
@@ -62,20 +68,25 @@ def _column(group: Any, name: str) -> Any:
     return np.array([_as_text(value) for value in values], dtype=object) if values.dtype.kind in "OS" else values
 
 
-def _matrix(path: str, stored: Any, n_rows: int, n_columns: int) -> Any:
-    """The matrix with all its cells; raises if it is too large for this."""
+def _matrix(path: str, stored: Any, names: Any, n_rows: int) -> Any:
+    """The matrix as a frame, sparse if it is stored so; raises if it is too large."""
+    import pandas as pd
     from scipy import sparse
 
-    if n_rows * n_columns > _MOST_CELLS:
-        size = f"{counted(n_rows, 'row')} and {counted(n_columns, 'column')}"
+    is_sparse = hasattr(stored, "keys")
+    if (len(stored["data"]) if is_sparse else n_rows * len(names)) > _MOST_CELLS:
+        size = f"{counted(n_rows, 'row')} and {counted(len(names), 'column')}"
         remedy = "save only the most variable columns, or pass the sparse matrix in Python"
         raise InputError(called(path), f"has {size}, too many for a table in memory", remedy)
-    if not hasattr(stored, "keys"):
-        return np.asarray(stored[()])
+    if not is_sparse:
+        return pd.DataFrame(np.asarray(stored[()]), columns=names)
     kind = _as_text(stored.attrs.get("encoding-type", stored.attrs.get("h5sparse_format", "csr")))
     parts = tuple(np.asarray(stored[part][()]) for part in ("data", "indices", "indptr"))
     make = sparse.csc_array if kind.startswith("csc") else sparse.csr_array
-    return make(parts, shape=(n_rows, n_columns)).toarray()
+    matrix = make(parts, shape=(n_rows, len(names))).tocsc()
+    matrix.sum_duplicates()
+    frame: Any = pd.DataFrame
+    return frame.sparse.from_spmatrix(matrix, columns=names)
 
 
 def _as_text(value: Any) -> str:
