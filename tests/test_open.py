@@ -318,6 +318,94 @@ def compare(page, told: dict) -> None:
     assert (folder / "kept.csv").read_text() == (folder / "again.csv").read_text()
 
 
+def an_answer() -> dict[str, Any]:
+    """An answer to a table with one given column, as the page has it: two related columns, and two that are not."""
+    columns = {
+        "feature": ["age", "marker", "twin", "noise", "more"],
+        "qvalue": [None, 0.001, 0.04, 0.4, 1],
+        "effect": [55, 91, 20, 52, 50],
+        "effect_low": [45, 85, 13, 44, 41],
+        "effect_high": [65, 95, 29, 60, 59],
+        "direction": ["none", "higher", "lower", "none", "none"],
+        "effect_of": ["ill", "ill", "ill", "ill", "ill"],
+        "difference": [0, 2.5, -1, 0.1, 0],
+        "family": [0, 1, 1, 0, 0],
+        "tolerance": [None, 22, 8, None, None],
+        "kept in": [100, 98, 71, 12, 3],
+    }
+    line = {"n_given": 1, "n_kept": 2, "n_relevant": 2, "n_sufficient": 1, "n_ranked": 5, "alpha": 0.05}
+    line |= {"curve": None, "path": {"label": "loss", "sizes": [1, 2, 3], "values": [0.5, 0.25, 0.125]}}
+    return {
+        "line": line,
+        "tolerance": "hard",
+        "table": {"columns": [{"key": k, "values": v} for k, v in columns.items()]},
+    }
+
+
+def test_the_line_says_what_it_costs():
+    from dubio_app.page.wording import about_line
+
+    said = {keep: about_line(an_answer(), keep) for keep in (-1, 0, 1, 2, 3, 4, 9)}
+    assert said[2]["text"] == "Keep these 2 of 4 columns."
+    assert said[2]["cost"].startswith("At most 4 % of these are expected to be there by chance. The first one ")
+    assert "1 column that is related to the target would be left out." in said[1]["cost"]
+    assert said[1]["cost"].endswith("Loss: 0.25, at the line of the answer 0.125.")
+    assert said[3]["cost"].startswith(
+        "About 40 % of these (1 of 3) are expected to be there by chance: more than the 5 % that you allow. For 1 of "
+        "them, there is no evidence of a relation."
+    )
+    assert said[0] == said[-1] and said[0]["cost"] == "Nothing is kept." and said[4] == said[9]
+
+
+def test_a_feature_is_told_in_sentences():
+    from dubio_app.page.wording import about_feature
+
+    assert about_feature(an_answer(), "twin") == [
+        "Effect: lower values go with 'ill': in 20 % of the pairs of rows (13 to 29 %), the higher value goes with it. "
+        "50 % would be no effect.",
+        "Difference: -1, in the unit of the column.",
+        "Family: marker can stand in for it.",
+        "Wrong labels: with 8 % of the labels wrong at random, it is still kept in 95 % of the draws.",
+        "Other rows: it is kept in 71 % of the resamples.",
+    ]
+    assert "higher values go with 'ill'" in about_feature(an_answer(), "marker")[0]
+    given = about_feature(an_answer(), "age")
+    assert given[0] == "It is given: the other columns are judged by what they add to it." and len(given) == 2
+    assert about_feature(an_answer(), "absent") == []
+
+
+@pytest.mark.thorough
+def test_all_that_the_page_says_of_an_answer_is_in_words(tmp_path, monkeypatch):
+    """With marks in place of sentences, nothing but marks and names is left."""
+    from dubio_app.page import jobs
+    from dubio_app.page.wording import about_feature, about_line
+    from tests.test_report import mark_all, without_marks
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [])
+    table = clinic()
+    table.assign(code=np.where(table["diagnosis"] == "ill", 3, 7), twin=table["marker"] + 0.1 * table["age"]).to_csv(
+        "t.csv", index=False
+    )
+    mark_all(monkeypatch)
+    told: dict[str, Any] = {}
+    files = ["--report=report.html", "--save-table=kept.csv", "--save-selection=selection.json", "--paper=paper"]
+    for job, more, words in (("ask", {}, []), ("answer", {"decided": "x"}, files)):
+        words = ["rank", "t.csv", "--target=diagnosis", "--given=age", *words]
+        jobs.run(job, words, lambda kind, content: told.update(content) if kind == "part" else None, more)
+    answer = told["answer"]
+    n = answer["line"]["n_ranked"]
+    lines = [text for keep in range(n) for text in about_line(answer, keep).values()]
+    names = next(one["values"] for one in answer["table"]["columns"] if one["key"] == "feature")
+    features = [text for name in names for text in about_feature(answer, name)]
+    alerts = [one[part] for one in [*told["alerts"], *answer["alerts"]] for part in ("text", "remedy")]
+    said = [answer["headline"], *answer["sure"], *lines, *features, *alerts]
+    assert {without_marks(one) for one in said} == {""}
+    wanted = ["headline given", "line as it is", "line moved", "line leaves out", "feature given", "copy"]
+    wanted += ["tested here", "feature effect higher", "feature tolerance hard"]
+    assert [code for code in wanted if f"§{code}§" not in " ".join(said).lower()] == []
+
+
 @pytest.mark.thorough
 def test_work_that_fails_says_why_and_can_be_stopped(client):
     send_table(client, clinic())

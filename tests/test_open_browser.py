@@ -364,6 +364,34 @@ def test_quick_clicks_of_one_person_are_no_conflict(browser, served, tmp_path):
     assert not browser.page.is_visible("#message")
 
 
+def test_what_somebody_is_at_stays_when_the_page_shows_something_new(browser, chromium, served, tmp_path):
+    """Another window decides while a picker is open, and while a number is being typed."""
+    clinic().to_csv(tmp_path / "stays.csv", index=False)
+    choose_table(browser, served, tmp_path / "stays.csv")
+    page, other = browser.page, chromium.view()
+    other.page.goto(served.address)
+    other.page.wait_for_selector("#columns .long-row", state="attached", timeout=_LONG)
+    step(other, "question")
+    page.locator(".picker", has_text="Known already").locator(".picker-open").click()
+    age = page.locator('#facts [data-column="age"]').element_handle()
+    pick(other, "Column with the class", "diagnosis")
+    shown = page.locator('[data-step="question"] span')
+    shown.filter(has_text="diagnosis").wait_for(timeout=_LONG)
+    age.click()  # it is the same button
+    page.get_by_role("button", name="Done").click()
+    page.locator("summary", has_text="More choices").click()
+    page.locator("#field-alpha").press_sequentially("0.0")
+    other.page.locator("#facts .picker-open", has_text="age").wait_for(timeout=_LONG)
+    pick(other, "Column with the class", "more")
+    shown.filter(has_text="more").wait_for(timeout=_LONG)
+    page.keyboard.type("1")
+    with page.expect_response("**/api/decide"):
+        page.keyboard.press("Tab")
+    assert Project(served.folder).state["options"] == {"target": "more", "given": ["age"], "alpha": "0.01"}
+    assert not page.is_visible("#message")
+    other.page.context.close()
+
+
 def test_two_windows_see_each_other(browser, chromium, served, tmp_path):
     clinic().to_csv(tmp_path / "two.csv", index=False)
     choose_table(browser, served, tmp_path / "two.csv")

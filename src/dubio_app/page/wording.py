@@ -209,7 +209,8 @@ def _costs(answer: Answer, keep: int) -> list[Note]:
         code = "line leaves out" if related > keep else "line beyond evidence"
         notes.append(note(code, n=abs(related - keep)))
     if enough and enough < related:
-        notes.append(note("line enough" if keep >= enough else "line not enough", enough=enough))
+        code = "line not enough" if keep < enough else "line first enough" if enough == 1 else "line enough"
+        notes.append(note(code, enough=enough, keep=keep))
     return [*notes, *_value_at(line, keep, tested=bool(q))]
 
 
