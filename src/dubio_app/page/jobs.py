@@ -169,6 +169,8 @@ def answer(call: Call, tell: Tell, *, decided: str) -> Answering:
         run = ranked(file, call)
         ranking = run.selector.to_ranking()
         tell("part", {"first": _headline(run)})
+        if not call.no_rows:  # the list of features, before it is known how far it can be trusted
+            tell("part", {"early": _content(run, trust.findings_of(run), {}, decided)})
         examined(run)
         findings = trust.findings_of(run)
         people = _people(file, call)

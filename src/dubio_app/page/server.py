@@ -263,8 +263,9 @@ class Page:
 
     def _found(self) -> dict[str, Any]:
         running, place = self._works.get("answer"), self.project.folder / "answer.json"
-        if running is not None and "answer" in running[1].parts:
-            return dict(running[1].parts["answer"])
+        parts = running[1].parts if running is not None else {}
+        if found := parts.get("answer", parts.get("early")):
+            return dict(found)
         if not place.is_file():
             raise HTTPException(404, "There is no answer yet.")
         key = (place.stat().st_mtime_ns, place.stat().st_size)

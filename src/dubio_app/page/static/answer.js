@@ -10,6 +10,8 @@ let list;
 let chosen = null;
 let following = null;
 let seen = "";
+let stage = ""; // of the answer that is shown: early, or complete
+let turn = 0; // of the question: what comes late from an earlier one is not shown
 
 const SHOWN = ["effect", "qvalue", "pvalue", "tolerance", "kept in"]; // beside the name, those that are there
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
@@ -33,6 +35,7 @@ export function start(shared) {
 // No answer is shown, or none of this table.
 function forget() {
   answer = null;
+  stage = "";
   chosen = null;
   order = [];
   list.show(order);
@@ -41,6 +44,7 @@ function forget() {
 }
 
 async function run() {
+  turn += 1;
   app.show("answer");
   clearTimeout(following);
   forget();
@@ -57,8 +61,10 @@ async function run() {
 // Ask again and again how far the work is; each part of the answer is shown as soon as it is there.
 export async function follow() {
   clearTimeout(following);
+  const mine = turn;
   let work;
   try { work = await ask(`/api/work/answer${answer ? "" : "?parts=first"}`); } catch (error) { app.complain(error); return; }
+  if (mine !== turn) return;
   if (work.status === "none") { if (app.state.take.includes("numbers")) await load(); else fill(); return; }
   const running = work.status === "running";
   $("#work").hidden = !running;
@@ -67,21 +73,27 @@ export async function follow() {
   const said = work.text.split(":")[0];
   if (running && said !== seen) { seen = said; $("#spoken").textContent = said; }
   if (work.content?.first && !answer) first(work.content.first);
-  if (work.parts.includes("answer") && !answer) await load();
+  const newest = ["answer", "early"].find((part) => work.parts.includes(part)) ?? "";
+  if (newest && newest !== stage) { await load(); if (mine !== turn) return; stage = newest; }
   if (running) { fill(); app.tell("answer", answer ? "being completed …" : "working …"); following = setTimeout(follow, 300); return; }
   $("#failed").hidden = work.status !== "failed" && work.status !== "stopped";
-  redraw($("#failed ul"), work.status === "stopped" ? [element("li", "The work was stopped. Nothing that you decided is lost.")] : work.problems.map((one) => notice(one, () => app.state.options, app.decide)));
+  redraw($("#failed ul"), work.status === "stopped" ? [element("li", `The work was stopped. ${answer ? "What was found before is shown; there are no files to take away." : "Nothing that you decided is lost."}`)] : work.problems.map((one) => notice(one, () => app.state.options, app.decide)));
   $("#spoken").textContent = { done: "The answer is ready.", failed: "The work failed.", stopped: "The work was stopped." }[work.status];
   if (work.status === "done") { $("#remarks ul").replaceChildren(...work.said.map((one) => element("li", one))); $("#remarks").hidden = !work.said.length; await app.refresh(); showReport(); if (chosen) choose(chosen); }
   fill();
 }
 
 async function load() {
-  try { answer = await ask("/api/answer"); } catch (error) { if (!(error instanceof Refused && error.status === 404)) app.complain(error); forget(); fill(); return; }
+  const mine = turn;
+  const before = answer;
+  let found;
+  try { found = await ask("/api/answer"); } catch (error) { if (!(error instanceof Refused && error.status === 404)) app.complain(error); forget(); fill(); return; }
+  if (mine !== turn) return;
+  answer = found;
   if (answer.of !== app.state.table) { forget(); fill(); return; } // of an earlier table
   columns = Object.fromEntries(answer.table.columns.map((one) => [one.key || one.label, one]));
   first(answer);
-  draw();
+  draw(before);
   fill();
   app.answered(answer);
 }
@@ -91,7 +103,7 @@ export function fill() {
   const old = answer && answer.decided !== app.state.decided;
   $("#old").hidden = !old || !$("#work").hidden;
   $("#no-answer").hidden = Boolean(answer) || !$("#work").hidden || !$("#failed").hidden;
-  if ($("#work").hidden) app.tell("answer", answer ? `${count(answer.line.n_kept)} kept${old ? ", changed since" : ""}` : $("#failed").hidden ? "not asked yet" : "failed");
+  if ($("#work").hidden) app.tell("answer", answer ? `${count(answer.line.n_kept)} kept${old ? ", changed since" : ""}` : $("#failed").hidden ? "not asked yet" : "no answer");
 }
 
 function first({ headline, sure, kept }) {
@@ -100,7 +112,9 @@ function first({ headline, sure, kept }) {
   redraw($("#first"), [element("h2", headline), chips, ...sure.map((text) => element("p", text))]);
 }
 
-function draw() {
+// The complete answer leaves everything as the user has it in the early one.
+function draw(before) {
+  const kept = before && Number($("#line").value) !== before.line.n_kept ? $("#line").value : answer.line.n_kept;
   $("#found").hidden = false;
   $("#changes").hidden = !answer.changes.length;
   redraw($("#changes ul"), answer.changes.map((text) => element("li", text)));
@@ -111,12 +125,12 @@ function draw() {
   redraw($("#left-out ul"), out.slice(0, 200).map(([name, why]) => element("li", `${name}: ${why}`)));
   const most = answer.line.n_ranked - answer.line.n_given;
   $("#line").max = most;
-  $("#line").value = answer.line.n_kept;
+  $("#line").value = kept;
   $("#line-box").hidden = most < 2;
   const sorts = answer.table.columns.filter((one) => one.kind !== "yes");
   redraw($("#feature-sort"), sorts.map((one) => element("option", one.label, { value: one.key || one.label, "data-key": one.key || one.label })));
   line();
-  arrange(true);
+  arrange(!before);
   if (!chosen && columns.feature.values.length) choose(columns.feature.values[answer.line.n_given] ?? columns.feature.values[0]);
 }
 
