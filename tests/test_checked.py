@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
@@ -24,6 +25,7 @@ from dubio import (
     votes,
 )
 from dubio.doubt.audit_record import in_order
+from dubio.doubt.checked_anchor import CheckedAnchor
 from dubio.evidence.truth import (
     TruthEvidence,
     combined_proxies,
@@ -510,6 +512,29 @@ def test_checked_rows_keep_their_say_where_the_columns_tell_nothing_or_rows_cont
     steps = in_order(plain).with_anchor(audit.anchor)  # a label that is the median is not doubtful
     assert steps.doubtful.tolist() == (audit.doubtful & (audit.wrong > 0.5)).tolist()
     assert steps.doubtful[differs].all() and steps.suggested[seen].tolist() == values[seen].tolist()
+
+
+def test_labels_that_nobody_checked_are_wrong_as_often_as_is_said():
+    """Where the usual map from disagreement to P(wrong) is right, rows that were checked leave it as it is."""
+    rng = np.random.default_rng(0)
+    right = expit(rng.normal(-2, 2, size=20_000))
+    wrong = (rng.random(20_000) < right).astype(float)
+    outcomes = np.where(rng.random(20_000) < 0.1, wrong, np.nan)
+    share, unseen = wrong.mean(), np.isnan(outcomes)
+    anchor = CheckedAnchor(
+        *(share, 0.0, 1.0, "checked"),
+        outcomes=outcomes,
+        weights=np.ones(20_000),
+        by_class=np.array([[share, 0.0, 1.0]]),
+        codes=np.zeros(20_000, dtype=np.int64),
+        n_checked=int((~unseen).sum()),
+    )
+    said = anchor.wrong(expit(logit(right) / 2))  # log odds of P(wrong) are twice those of the disagreement
+    assert said[~unseen].tolist() == outcomes[~unseen].tolist()
+    assert said.sum() == pytest.approx(wrong.sum(), rel=0.01)
+    assert np.abs(said - right)[unseen].max() < 0.05
+    few = said > 0.5
+    assert said[few & unseen].mean() == pytest.approx(wrong[few & unseen].mean(), abs=0.03)
 
 
 def test_intervals_of_shares_hold_and_none_wrong_is_no_proof_of_none():

@@ -142,6 +142,11 @@ class Anchor:
         return float(_SLOPE * np.exp(minimize_scalar(loss, bounds=(-2.0, 2.0), method="bounded").x))
 
 
+def shifted(wrong: Floats, total: float) -> Floats:
+    """The same probabilities, their log odds all shifted alike such that they sum to a total."""
+    return _with_total(np.asarray(logit(np.clip(wrong, _LEAST, 1 - _LEAST)), dtype=np.float64), total)
+
+
 def _with_total(odds: Floats, total: float) -> Floats:
     """Probabilities with these log odds, all shifted alike, such that they sum to a total (or to as near as can be)."""
     if total >= len(odds):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
-from dubio.doubt.anchor import Anchor
+from dubio.doubt.anchor import Anchor, shifted
 from dubio.evidence.truth import TruthEvidence, effects, evidence_of, means, share_interval, truth_pvalues
 from dubio.problem import Problem
 from dubio.words import Note, note
@@ -67,8 +67,7 @@ class CheckedAnchor(Anchor):
             others = rows & ~seen & (disagreement > 0)
             left = wrong[rows].sum() - self.outcomes[seen].sum()
             if others.any():  # what the checked rows were expected to have and have not is left to the others
-                part = Anchor(float(np.clip(left / others.sum(), 0.0, 1.0)), 0.0, 1.0)
-                wrong[others] = part.wrong(wrong[others])
+                wrong[others] = shifted(wrong[others], float(np.clip(left, 0.0, others.sum())))
             wrong[seen] = self.outcomes[seen]
         return wrong
 
