@@ -1172,6 +1172,8 @@ def truth_effect(x, truth, proxies, checked, chance):
     sizes = sum(size.values()) / n, sum(omega[i] * size[i] for i in checked)
     moves = sum(moved.values()), sum(moved[i] / chance[i] for i in checked)
     of_draw *= sizes[0] / sizes[1] if sizes[1] > 0 else 1
+    variance = sum(omega[i] * (truth[i] - mean_truth) ** 2 for i in checked)
+    of_draw *= (m * spread + variance) / (m + 1) / spread if spread > 0 else 1
     of_rows *= moves[0] / moves[1] if moves[1] > 0 else 1
     return estimate, (of_draw + of_rows) * m / (m - 1)
 

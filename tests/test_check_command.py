@@ -296,6 +296,30 @@ def test_probabilities_and_votes_can_be_checked_and_stay_off_the_page(tmp_path, 
     assert "give the column whose truth is to be found" in capsys.readouterr().err
 
 
+def test_an_audit_uses_checked_rows_or_says_why_not(tmp_path, capsys) -> None:
+    """Also where the columns do not separate the classes: then the wrong labels that were found are listed."""
+    truth = made_up(tmp_path)
+    rows = np.arange(0, 300, 4)
+    checked = tmp_path / "c.csv"
+    pd.DataFrame({"row": rows + 1, "value": truth[rows], "chance": 0.25}).to_csv(checked, index=False)
+    table, arguments = pd.read_csv(tmp_path / "t.csv"), ["--checked", str(checked), "-q"]
+    table["noise"] = np.random.default_rng(1).normal(size=300)
+    blind, numbers = tmp_path / "blind.csv", tmp_path / "numbers.csv"
+    table[["noise", "kind"]].to_csv(blind, index=False)
+    table[["noise", "age"]].to_csv(numbers, index=False)
+    assert run(["audit", str(blind), "-t", "kind", *arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["anchored"] and not found["judged"]
+    assert [row["row"] - 1 for row in found["rows"]] == rows[truth[rows] != table["kind"][rows]].tolist()
+    assert run(["audit", str(blind), "-t", "kind", *arguments]) == 0
+    assert "only labels that were checked and are wrong are listed" in " ".join(capsys.readouterr().out.split())
+    assert run(["audit", str(blind), "-t", "kind", *arguments, "--share", "0.1"]) == 2
+    assert "give --share or --checked, not both" in " ".join(capsys.readouterr().err.split())
+    pd.DataFrame({"row": rows + 1, "value": 1.5, "chance": 0.25}).to_csv(checked, index=False)
+    assert run(["audit", str(numbers), "-t", "age", "--target-kind", "numbers", *arguments]) == 2
+    assert "--checked cannot anchor this audit: the target is numeric" in " ".join(capsys.readouterr().err.split())
+
+
 def test_what_cannot_be_checked_is_refused(drawn, capsys, tmp_path) -> None:
     folder, _ = drawn
     table = str(folder / "t.csv")

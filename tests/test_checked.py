@@ -136,6 +136,23 @@ def test_rare_values_that_no_checked_row_has_are_no_evidence(wrong):
     assert np.mean(below) < 0.02  # 1,200 tests: standard error 0.003
 
 
+def test_few_checked_rows_without_an_error_are_no_proof_that_there_is_none():
+    """One label in ten is wrong, where a column is high. In those draws of 20 rows that show none, nothing else says
+    that the column is not related to the truth: 300 draws, of which about 30 show none."""
+    kept = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        columns = rng.normal(size=(600, 1))
+        truth = rng.integers(2, size=(600, 1)).astype(float)
+        label = np.where((columns > 0.3) & (rng.random((600, 1)) < 0.55), 0.0, truth)
+        drawn = rng.permutation(600)[:20]
+        if (truth == label)[drawn].all() and 0 < truth[drawn].sum() < 20:
+            one = evidence(columns, truth, label[None], drawn)
+            kept.append(truth_pvalues(one, effects(one))[0] <= 0.001)
+    assert len(kept) > 20
+    assert np.mean(kept) < 0.5
+
+
 def test_a_good_proxy_narrows_and_a_bad_one_costs_nothing():
     def error(proxies):
         found = effects(evidence(columns, truth, proxies, checked))

@@ -204,8 +204,7 @@ def audit_labels(
             problem = problem.with_supervision(problem.supervision.knowing(problem.checks.truth))
         with listening(listener_of(progress, with_name=True)):
             return _audit_votes(problem, engine, experts, **options)
-    if checked is not None and problem.supervision.given_codes is None:
-        raise InputError("checked", f"cannot anchor this audit: {problem.supervision.given}", "leave it out")
+    require_anchored(problem)
     of_numbers = isinstance(problem.supervision, Numbers)
     for name, value in (("experts", experts), ("engine", None if engine == "transitions" else engine)):
         if of_numbers and value is not None:
@@ -219,6 +218,12 @@ def audit_labels(
             return audit_numbers(problem, **options)
         audit = audit_problem(problem, engine, experts=experts, codes=problem.supervision.codes, **options)
     return audit if checked is None else anchored_by_checks(audit, problem)
+
+
+def require_anchored(problem: Problem) -> None:
+    """Raise if rows were checked, and the audit of this target can make nothing of them."""
+    if problem.checks is not None and problem.supervision.given_codes is None:
+        raise InputError("checked", f"cannot anchor this audit: {problem.supervision.given}", "leave it out")
 
 
 def anchored_by_checks(audit: LabelAudit, problem: Problem) -> LabelAudit:

@@ -28,7 +28,9 @@ Both parts are scaled by what they would be in all rows over what they would be 
 :math:`F_i` and an error of the same spread everywhere: for the first part by the ratio of the mean squares of :math:`x`
 (ratio estimation, [1]_), for the second by that of :math:`x_i^2 ((F_i - \bar F)^2 + s^2)`, :math:`s^2` the mean square
 of :math:`T_i - F_i`. The columns of all rows are known, and few checked rows may hold none of those in which a column
-varies most.
+varies most. Nor may they hold any of the rare rows in which the proxies are wrong. So the first part is multiplied by
+:math:`(m s^2 + v) / ((m + 1) s^2)` as well, :math:`v` the variance of the truth: as if one more row had been checked,
+of which the proxies say nothing.
 
 If rows belong together, squares are of sums over each group, and :math:`m` counts groups. One number is tested with the
 t law of :math:`m - 1` degrees of freedom. If a feature has several columns or the truth several classes, the sum of all
@@ -152,9 +154,9 @@ def _estimates(evidence: TruthEvidence, columns: Floats) -> Effects:
     drawn = weights[rows] / evidence.chance
     share = drawn / drawn.sum()
     predicted = combined_proxies(evidence)
-    some = columns[rows]
+    some, centred = columns[rows], evidence.truth - share @ evidence.truth
     residuals = some[:, :, None] * (evidence.truth - predicted[rows])[:, None, :]
-    moments = some[:, :, None] * (evidence.truth - share @ evidence.truth)[:, None, :]
+    moments = some[:, :, None] * centred[:, None, :]
     corrections = np.tensordot(share, residuals, 1)
     estimates = (columns * (weights / weights.sum())[:, None]).T @ predicted + corrections
     groups, starts = np.unique(evidence.groups[rows], return_inverse=True)
@@ -167,6 +169,8 @@ def _estimates(evidence: TruthEvidence, columns: Floats) -> Effects:
     by_group = _sums(share, starts, n_drawn)
     freedom = 1.0 / float((by_group**2).sum()) - 1.0
     spread = share @ (evidence.truth - predicted[rows]) ** 2
+    one_more = np.divide(share @ centred**2, spread, out=np.ones(len(spread)), where=spread > 0)
+    of_draw *= np.sqrt((n_drawn + one_more) / (n_drawn + 1))
     guesses = predicted - np.average(predicted, axis=0, weights=weights)
     scale_of_draw, scale_of_rows = _scales(evidence, columns, guesses, spread, starts, chance)
     roots = np.concatenate([of_draw * np.sqrt(scale_of_draw)[:, None], of_rows * np.sqrt(scale_of_rows)])

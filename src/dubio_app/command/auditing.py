@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dubio.alerts import find_alerts
+from dubio.doubt.audit import require_anchored
 from dubio.doubt.audit_record import LabelAudit
 from dubio.errors import InputError, how_rows_count
 from dubio.evidence.evidence import Evidence
@@ -78,6 +79,7 @@ def _read(question: Question) -> Problem:
     problem = read_problem(question.features, question.y, **settings)
     if problem.supervision.reads == "numbers" and question.kind != "numbers":
         raise InputError("y", f"holds {question.y.nunique()} different numbers, not classes", wording.NEEDS_CLASSES)
+    require_anchored(problem)
     check_squares(problem.X, names=problem.column_names)
     return problem
 
@@ -146,7 +148,7 @@ def _content(run: Run, alerts: tuple[Any, ...], rows: Rows, by_class: Rows) -> d
 def _print_tables(run: Run, rows: Rows, by_class: Rows, header: list[str]) -> None:
     audit, call = run.audit, run.call
     skills = paragraph(wording.skills_of(audit))
-    if not audit.judged:
+    if not (audit.judged or audit.doubtful.any()):
         output.print_paragraph(str(audit))
         output.print_text(f"{skills}\n")
         return

@@ -183,9 +183,11 @@ def audit_of(problem: Problem, call: Call) -> Any:
     """The audit of the labels or the numbers, with what is known of wrong ones."""
     settings = call.arguments("audit")
     share = settings.pop("share")
+    if share is not None and problem.checks is not None:
+        raise UserError("give --share or --checked, not both: checked rows say how many labels are wrong.")
     known = problem.supervision
     audit = _AUDITS[known.form or known.believed][0](problem.filled, settings)
-    if problem.checks is not None and isinstance(audit, LabelAudit) and audit.judged:
+    if problem.checks is not None and isinstance(audit, LabelAudit):
         return anchored_by_checks(audit, problem)
     return audit if share is None else audit.with_anchor(Anchor.of(share))
 
