@@ -1353,13 +1353,7 @@ def gains(columns, target, folds):
     return 1.0 - left / (target**2).sum()
 
 
-def partial_f_test(column, target, others):
-    """The p-value of a column in a regression of the target on it and on others, with a constant."""
-    Z = np.column_stack([np.ones(len(column)), others])
-
-    def left(table):
-        return float(((target - table @ np.linalg.lstsq(table, target, rcond=None)[0]) ** 2).sum())
-
-    short, long = left(Z), left(np.column_stack([Z, column]))
-    freedom = len(column) - Z.shape[1] - 1
-    return float(stats.f.sf((short - long) / (long / freedom), 1, freedom))
+def conditional_test(column, target, others):
+    """The p-value of the correlation of a column and a target, both predicted for each row from all other rows."""
+    rest, missed = left_out_residuals(others, np.column_stack([column, target])).T
+    return float(stats.pearsonr(rest, missed).pvalue)

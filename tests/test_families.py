@@ -8,11 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import dubio
 from dubio.evidence.effects import effects_of, wrong_labels
 from dubio.evidence.evidence import Evidence
 from dubio.evidence.families import (
+    Families,
     _basis_of,
     _folds,
     _Gains,
@@ -22,7 +24,7 @@ from dubio.evidence.families import (
     simes,
 )
 from dubio.evidence.relations import TEST_WEIGHTS, cauchy_combination, linear_tests, shuffled_passes
-from dubio.evidence.relevance import most_by_chance, relevance_of, sufficient_size
+from dubio.evidence.relevance import Relevance, most_by_chance, relevance_of, sufficient_size
 from dubio.findings import how_sure
 from dubio.problem import read_problem
 from dubio_app.command.run import run
@@ -98,12 +100,12 @@ def test_q_values_count_each_other_column_as_a_family(table):
     assert found.number[4] == 0 and found.verdicts[4] == ""
 
 
-def test_what_a_family_adds_is_a_partial_f_test(table):
+def test_what_a_family_adds_is_tested_on_residuals_of_other_rows(table):
     X, y = table
     problem = read_problem(X[:, [0, 2]], y)
     evidence = Evidence.of(problem).on_normal_scores()
     basis = _basis_of(evidence, np.arange(2))
-    rest = naive.partial_f_test(basis[:, 0, 0], evidence.scores[:, 0], basis[:, 1])
+    rest = naive.conditional_test(basis[:, 0, 0], evidence.scores[:, 0], basis[:, 1])
     found = _partial_test(evidence, basis[:, 0, :1], basis[:, 1], 0.05)[0]
     assert rest < 1e-8 and found == pytest.approx(rest, rel=1e-6)
 
@@ -156,6 +158,23 @@ def test_a_list_suffices_if_all_kinds_of_models_do_as_well_with_it():
     found = sufficient_size(np.arange(9), 6, needing(2), needing(4), needing(3))
     assert found.size == 4 and len(found.losses) == 6
     assert sufficient_size(np.arange(9), 9, needing(2), needing(9)).size == 9
+
+
+def test_a_region_of_noise_is_not_needed_to_predict():
+    """It is related, since it has many columns, but its family does not stand out."""
+    copies = sparse.csr_array(np.eye(6, k=1, dtype=bool) | np.eye(6, k=-1, dtype=bool))
+    number, few = np.array([1, 1, 2, 2, 3, 0]), np.zeros(6)
+    qvalues = np.array([0.001, 0.001, 0.4, 0.4, 0.01, 1.0])
+    found = Families(number, sparse.csr_array((6, 6), dtype=bool), qvalues, few, few > 0, 0.05)
+    known = Relevance(few, few, number > 0, few > 0, "", families=found)
+    assert known.n_needed(np.array([0, 4, 1, 2, 3]), copies_last=False) == 3
+    assert known.n_needed(np.array([0, 2, 4, 1, 3]), copies_last=False) == 4
+    assert (
+        replace(known, families=replace(found, copies=copies)).n_needed(np.array([0, 2, 4, 1, 3]), copies_last=True)
+        == 3
+    )
+    assert replace(known, families=replace(found, qvalues=few + 0.5)).n_needed(np.arange(5), copies_last=False) == 5
+    assert replace(known, families=None).n_needed(np.arange(5), copies_last=True) == 5
 
 
 def test_names_on_a_scale():

@@ -4,19 +4,19 @@ The effect of a whole population is that of 200,000 rows. Of each draw, the inte
 of four classes that of the class that stands out, which is wide enough for all four and holds more often. "flips": 20 %
 of the labels are wrong, and the effect is corrected by the shares of wrong labels among the rows labelled 0 and 1.
 
-Run ``python -m benchmarks.effects [draws] [--jobs N]``: 2,000 draws of each line take about 5 minutes on 16 cores.
+Run ``python -m benchmarks.effects [draws] [--first N]``: 2,000 draws of each line take about a minute on one core.
 """
 
 from __future__ import annotations
 
-import argparse
+from functools import partial
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 import dubio
+from benchmarks.draws import drawn, mean_and_error, parser_of
 from dubio.evidence.effects import Effects, effects_of
 from dubio.problem import read_problem
 
@@ -89,19 +89,18 @@ def one(kind: str, n: int, seed: int, truth: Effects) -> tuple[bool, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("draws", type=int, nargs="?", default=2000)
-    parser.add_argument("--jobs", type=int, default=1)
-    asked = parser.parse_args()
-    print("| target | effect % | " + " | ".join(f"{n} rows: holds % | width" for n in SIZES) + " |")
-    print("|---|---:|" + "---:|---:|" * len(SIZES))
+    asked = parser_of(__doc__, 2000).parse_args()
+    truths = {kind: effects(kind, POPULATION, 1) for kind in KINDS}
+    lines = {(kind, n): f"{kind}: {n} rows" for kind in KINDS for n in SIZES}
+    found = drawn({text: partial(one, *line, truth=truths[line[0]]) for line, text in lines.items()}, asked)
+    print("| target | effect % | draws | " + " | ".join(f"{n} rows: holds % | width" for n in SIZES) + " |")
+    print("|---|---:|---:|" + "---:|---:|" * len(SIZES))
     for kind in KINDS:
-        truth, cells = effects(kind, POPULATION, 1), []
+        cells, draws = [], 0
         for n in SIZES:
-            draws = (joblib.delayed(one)(kind, n, seed, truth) for seed in range(asked.draws))
-            holds, width = np.mean(joblib.Parallel(n_jobs=asked.jobs)(draws), axis=0)
-            cells.append(f"{100 * holds:.1f} | {100 * width:.0f}")
-        print(f"| {kind} | {100 * truth.effect[0]:.1f} | {' | '.join(cells)} |", flush=True)
+            (holds, width), (error, _), (draws, _) = mean_and_error(100 * found[lines[kind, n]])
+            cells.append(f"{holds:.1f} ± {error:.1f} | {width:.0f}")
+        print(f"| {kind} | {100 * truths[kind].effect[0]:.1f} | {draws} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,20 +4,21 @@ Twenty columns are related to one of two classes; the others are noise, in part 
 of the columns. 15 % of the labels are wrong. Columns are as drawn, or skewed: powers of two, one value in ten an
 outlier, or counts. The yardstick is the F-test of the normal scores of each column, with Benjamini and Hochberg's rule.
 
-Run ``python -m benchmarks.skewed [draws] [--jobs N]``: 200 draws of each line take about 20 minutes on 16 cores.
+Run ``python -m benchmarks.skewed [draws] [--first N] [--store FILE] [--seconds N]``: ten draws of each line take about
+4 minutes on one core.
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
+from functools import partial
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from benchmarks.draws import drawn, mean_and_error, parser_of
 from dubio.evidence.relevance import relevance_of
 from dubio.problem import read_problem
 
@@ -54,7 +55,7 @@ def one(n: int, d: int, skew: str, seed: int) -> list[float]:
     X, y, true = table(n, d, skew, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = relevance_of(read_problem(X, y), random_state=seed)
+        found = relevance_of(read_problem(X, y), random_state=seed, only_decides=True)
     scores = stats.norm.ppf((stats.rankdata(X, axis=0) - 0.5) / n)
     pvalues = stats.f_oneway(scores[y == 0], scores[y == 1]).pvalue
     kept = stats.false_discovery_control(pvalues) <= 0.05
@@ -62,20 +63,15 @@ def one(n: int, d: int, skew: str, seed: int) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("draws", type=int, nargs="?", default=200)
-    parser.add_argument("--jobs", type=int, default=1)
-    asked = parser.parse_args()
-    print("| rows x columns | skew | true kept | F-test | share | false % | first 20 | F-test | share |")
-    print("|---|---|---:|---:|---:|---:|---:|---:|---:|")
-    for n, d in SHAPES:
-        for skew in SKEWS:
-            draws = (joblib.delayed(one)(n, d, skew, seed) for seed in range(asked.draws))
-            found = np.array(joblib.Parallel(n_jobs=asked.jobs)(draws))
-            kept, false, first, their_kept, _, their_first = found.mean(axis=0)
-            of_kept = f"{kept:.1f} | {their_kept:.1f} | {kept / max(their_kept, 1e-9):.2f} | {100 * false:.1f}"
-            of_first = f"{first:.1f} | {their_first:.1f} | {first / their_first:.2f}"
-            print(f"| {n} x {d:,} | {skew} | {of_kept} | {of_first} |", flush=True)
+    asked = parser_of(__doc__, 200).parse_args()
+    found = drawn({f"{n} x {d:,} | {skew}": partial(one, n, d, skew) for n, d in SHAPES for skew in SKEWS}, asked)
+    print("| rows x columns | skew | draws | true kept | F-test | share | false % | first 20 | F-test | share |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for line, draws in found.items():
+        (kept, false, first, their_kept, _, their_first), errors, counts = mean_and_error(draws)
+        of_kept = f"{kept:.1f} | {their_kept:.1f} | {kept / max(their_kept, 1e-9):.2f}"
+        of_first = f"{first:.1f} | {their_first:.1f} | {first / their_first:.2f}"
+        print(f"| {line} | {counts[0]} | {of_kept} | {100 * false:.1f} ± {100 * errors[1]:.1f} | {of_first} |")
 
 
 if __name__ == "__main__":

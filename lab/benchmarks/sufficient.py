@@ -4,17 +4,16 @@ The loss is the accuracy of the best of three usual models (nearest neighbours, 
 all related features, minus the accuracy of the best of them on the sufficient ones. Half of a table, at most 300 rows,
 is selected and learned from; the other half, at most 1,000 rows, is predicted. Rules were chosen on "choosing" alone.
 
-Run ``python -m benchmarks.sufficient [draws] [--tables choosing|reporting] [--jobs N]``: ten draws of five tables take
-about 5 minutes on one core.
+Run ``python -m benchmarks.sufficient [draws] [--first N] [--tables choosing|reporting] [--store FILE] [--seconds N]``:
+ten draws of five tables take about 5 minutes on one core.
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
+from functools import partial
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
@@ -24,6 +23,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.draws import drawn, mean_and_error, parser_of
 from dubio import FeatureSelector
 from dubio_papers.datasets.load import load
 
@@ -67,24 +67,19 @@ def one(name: str, draw: int) -> tuple[float, int, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("draws", type=int, nargs="?", default=10)
+    parser = parser_of(__doc__, 10)
     parser.add_argument("--tables", choices=list(SETS), default="reporting")
-    parser.add_argument("--jobs", type=int, default=1)
     asked = parser.parse_args()
-    print("| table | points lost | sufficient | related |\n|---|---:|---:|---:|")
-    means = []
-    for name in SETS[asked.tables]:
-        draws = (joblib.delayed(one)(name, draw) for draw in range(asked.draws))
-        found = np.array(joblib.Parallel(n_jobs=asked.jobs)(draws))
-        lost, enough, related = found.mean(axis=0)
-        error = found[:, 0].std(ddof=1) / np.sqrt(len(found)) if len(found) > 1 else np.nan
-        means.append(lost)
-        print(f"| {name} | {lost:.2f} ± {error:.2f} | {enough:.1f} | {related:.1f} |", flush=True)
-    error = np.std(means, ddof=1) / np.sqrt(len(means))
-    above = sum(lost > 2 for lost in means)
-    print(f"| mean of {len(means)} tables, {asked.draws} draws each | {np.mean(means):.2f} ± {error:.2f} | | |")
-    print(f"\nMore than 2 points: {above} of {len(means)} tables.", flush=True)
+    found = drawn({name: partial(one, name) for name in SETS[asked.tables]}, asked)
+    print("| table | draws | points lost | sufficient | related |\n|---|---:|---:|---:|---:|")
+    lost = []
+    for name, draws in found.items():
+        means, errors, counts = mean_and_error(draws)
+        lost.append(means[0])
+        print(f"| {name} | {counts[0]} | {means[0]:.2f} ± {errors[0]:.2f} | {means[1]:.1f} | {means[2]:.1f} |")
+    mean, error, _ = mean_and_error(np.array(lost)[:, None])
+    print(f"| mean of {len(lost)} tables | | {mean[0]:.2f} ± {error[0]:.2f} | | |")
+    print(f"\nMore than 2 points: {sum(one > 2 for one in lost)} of {len(lost)} tables.", flush=True)
 
 
 if __name__ == "__main__":

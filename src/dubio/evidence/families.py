@@ -9,13 +9,15 @@ several measures of the same size.
 
 A family of m related features has the p-value :math:`\min_k m\,p_{(k)} / k` (Simes [1]_), and every other tested
 feature is a family of its own; the rule of Benjamini and Hochberg gives their q-values. A family adds beyond all others
-if its best feature is still related to the target once both are regressed on the features outside the family, those
-first that resemble it most: a partial F-test, with Benjamini and Hochberg's rule over all families. Where little of a
-feature is left beyond the others, the test is weak, and says so.
+if its best feature is still related to the target once both are residuals of a ridge regression on the features outside
+the family, those first that resemble it most (:mod:`~dubio.evidence.residuals` [2]_): an F-test, with Benjamini and
+Hochberg's rule over all families. Where little of a feature is left beyond the others, the test is weak, and says so.
 
 References
 ----------
 .. [1] R. J. Simes (1986). An improved Bonferroni procedure for multiple tests of significance. Biometrika 73, 751-754.
+.. [2] R. D. Shah and J. Peters (2020). The hardness of conditional independence testing and the generalised covariance
+   measure. Annals of Statistics 48, 1514-1538.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from scipy.stats import false_discovery_control
 
 from dubio.evidence.evidence import Evidence, varying_parts
 from dubio.evidence.relations import TEST_WEIGHTS, cauchy_combination
+from dubio.evidence.residuals import Regression
 from dubio.kernels.threads import chunks
 from dubio.problem import Problem
 from dubio.sampling import mixed_contents, sample_rows
@@ -329,20 +332,15 @@ def _partial_test(evidence: Evidence, own: Floats, others: Floats, level: float)
 
     ``own`` and ``others`` are their columns.
     """
-    root = np.sqrt(evidence.weights)[:, None] if len(evidence.weights) else np.ones((len(own), 1))
-    Z = np.column_stack([root, others * root])
-    squares, V = np.linalg.eigh(Z.T @ Z)
-    held = squares > 1e-10 * squares[-1]
-    left = Z @ (V[:, held] / np.sqrt(squares[held]))
-    n = _independent_rows(evidence) - (left.shape[1] - 1)
-    own = own[:, own.any(axis=0)] * root
-    rest, target = (table - left @ (left.T @ table) for table in (own, evidence.scores * root))
+    regression = Regression(others, evidence.weights if len(evidence.weights) else None, None)
+    n = _independent_rows(evidence)
+    rest = regression.centred(regression.residuals(own[:, own.any(axis=0)]))
+    target = regression.centred(regression.residuals(evidence.scores, together=True))
+    own = regression.centred(own)
     spans, values, _ = np.linalg.svd(target, full_matrices=False)
     spans = spans[:, values > 1e-6 * max(values[0], 1e-300)]
-    if n <= spans.shape[1] or not spans.shape[1]:
-        return 1.0, 0.0
-    share = float((rest[:, 0] ** 2).sum() / (own[:, 0] ** 2).sum())
-    if share < 1e-9:
+    share = min(1.0, float((rest[:, 0] ** 2).sum() / (own[:, 0] ** 2).sum()))
+    if n <= spans.shape[1] or not spans.shape[1] or not share > 0:
         return 1.0, 0.0
     first = _f_test(rest[:, :1], spans, n)
     whole = _f_test(rest, spans, n)
@@ -353,7 +351,8 @@ def _partial_test(evidence: Evidence, own: Floats, others: Floats, level: float)
         sums = products.sum(axis=0)
         wald = float(sums @ np.linalg.pinv(products.T @ products) @ sums)
         pvalue = max(pvalue, float(stats.f.sf(wald / spans.shape[1], spans.shape[1], n - spans.shape[1])))
-    basis_of_target = np.linalg.svd(evidence.scores * root, full_matrices=False)[0][:, : spans.shape[1]]
+    scores = regression.centred(evidence.scores)
+    basis_of_target = np.linalg.svd(scores, full_matrices=False)[0][:, : spans.shape[1]]
     alone = float(((basis_of_target.T @ own[:, 0]) ** 2).sum() / (own[:, 0] ** 2).sum())
     size = n * share * max(0.0, alone - spans.shape[1] / n) / max(1.0 - alone, 1e-9)
     rank, bound = spans.shape[1], stats.chi2.isf(level, spans.shape[1])

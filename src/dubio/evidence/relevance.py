@@ -201,6 +201,18 @@ class Relevance:
         """Which features of an order are near copies of earlier ones."""
         return np.zeros(len(order), dtype=bool) if self.families is None else self.families.repeats(order)
 
+    def n_needed(self, front: Codes, *, copies_last: bool) -> int:
+        """How many of the relevant features, in their order, may be needed to predict the target.
+
+        Near copies at the end are not, nor are features there whose family does not stand out among families: a region
+        of noise passes as many tests as it has columns, and seems to help on the rows on which it passed them.
+        """
+        if self.families is None:
+            return len(front)
+        front = front[: len(front) - int(self.repeats(front).sum()) * copies_last]
+        stand_out = np.flatnonzero(self.families.qvalues[front] <= self.families.alpha)
+        return int(stand_out[-1]) + 1 if len(stand_out) else len(front)
+
     def relevant_first(self, best_first: Codes, *, copies_last: bool = False) -> Codes:
         """One order: relevant features in the given order, then the others in that of their p-values.
 

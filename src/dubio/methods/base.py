@@ -231,8 +231,8 @@ class Selector(SelectorMixin, BaseEstimator):
                 from dubio.evidence.relevance import sufficient_size
 
                 judges = [lambda some, one=one: one(np.concatenate([given, some])) for one in losses]
-                n_distinct = n_relevant - int(relevance.repeats(judged[:n_relevant]).sum()) * copies_last
-                n_sufficient, curve = sufficient_size(judged, n_distinct, *judges)
+                n_needed = relevance.n_needed(judged[:n_relevant], copies_last=copies_last)
+                n_sufficient, curve = sufficient_size(judged, n_needed, *judges)
             if self.n_features_to_select == "sufficient":
                 count = n_sufficient
                 reason = say("enough of them", reason=reason, n=count) if n_relevant else reason

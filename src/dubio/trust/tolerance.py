@@ -313,7 +313,8 @@ def problem_tolerance(
     problem = problem.counted.filled.labelled
     problem.supervision.require_enough()
     if relevant is None:
-        relevant = relevance_of(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs).relevant
+        options: dict[str, Any] = {"alpha": alpha, "random_state": random_state, "n_jobs": n_jobs}
+        relevant = relevance_of(problem, **options, only_decides=True).relevant
     relevant = np.isin(np.arange(problem.n_features), np.flatnonzero(relevant))  # none of those beside the table
     is_sampled = problem.n_rows > _MOST_ROWS
     problem = problem.rows(sample_rows(problem, _MOST_ROWS, random_state))
