@@ -32,6 +32,7 @@ import json
 import time
 import warnings
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,11 +52,13 @@ from dubio.doubt.audit import audit_problem
 from dubio.doubt.belief import believe
 from dubio.doubt.checked_anchor import anchor_of
 from dubio.doubt.experts import ExpertOptions
-from dubio.evidence.evidence import varying_parts
-from dubio.evidence.relevance import relations_to_any
+from dubio.evidence.evidence import Evidence, varying_parts
+from dubio.evidence.relations import linear_tests, relation_combination
 from dubio.evidence.truth import effects, evidence_of, truth_of, truth_pvalues
 from dubio.pipelines.truth_scores import truth_scores
 from dubio.problem import Problem, read_problem
+from dubio.target.checked import read_checks
+from dubio.target.knowledge import Supervision
 from dubio.trust import rows_needed
 
 Floats = NDArray[np.float64]
@@ -151,18 +154,36 @@ def real(name: str, errors: str, seed: int) -> Table:
     return Table(X, truth, given, None, true, np.arange(X.shape[1]) <= n_true)
 
 
+class Known(NamedTuple):
+    """A table, and what its columns and given labels say whatever is checked: models take most of the time."""
+
+    table: Table
+    problem: Problem
+    belief: Supervision
+
+
+@lru_cache(maxsize=ROUND)
+def known(name: str, errors: str, n: int, seed: int) -> Known:
+    """One table; lines that differ in the number of checked rows follow each other, and share it."""
+    table = made(name, errors, n, seed) if name in TARGETS else real(name, errors, seed)
+    problem = read_problem(table.X, table.given, groups=table.groups, target="auto")
+    return Known(table, problem, believe(problem, "experts", True, ExpertOptions()).supervision)
+
+
 def kept_of(pvalues: Floats) -> NDArray[np.bool_]:
     """The columns that Benjamini and Hochberg's rule keeps at 5 %."""
     return np.asarray(false_discovery_control(pvalues) <= 0.05)
 
 
 def related_to_label(problem: Problem) -> NDArray[np.bool_]:
-    """The columns that are related to the given label, by the tests of single columns."""
+    """The columns that are related to the given label, by the linear tests of single columns: they need no
+    permutations, which would take most of the time."""
     problem = problem.tested
     pvalues = np.ones(problem.n_features)
     for part, varying, share in varying_parts(problem):
-        pvalues[varying] = np.minimum(pvalues[varying], relations_to_any(part).bounds[0] / share)
-    return kept_of(pvalues)
+        found = relation_combination(linear_tests(Evidence.of(part)))
+        pvalues[varying] = np.minimum(pvalues[varying], found / share)
+    return kept_of(np.minimum(pvalues, 1.0))
 
 
 def drawn_rows(table: Table, m: int, seed: list[int]) -> NDArray[np.bool_]:
@@ -172,21 +193,20 @@ def drawn_rows(table: Table, m: int, seed: list[int]) -> NDArray[np.bool_]:
     return np.isin(units, order[: m if table.groups is None else m // VISITS])
 
 
-def problem_of(table: Table, drawn: NDArray[np.bool_]) -> Problem:
+def problem_of(known: Known, drawn: NDArray[np.bool_]) -> Problem:
     """The table, of which these rows are checked, with what models believe of all rows."""
-    checked = checked_rows(np.where(drawn, table.truth.astype(object), None), chance=float(drawn.mean()))
-    problem = read_problem(table.X, table.given, groups=table.groups, checked=checked, target="auto")
-    belief = believe(problem, "experts", True, ExpertOptions()).supervision
-    return problem.with_checks(replace(problem.checks, belief=belief))
+    values = np.where(drawn, known.table.truth.astype(object), None)
+    checks = read_checks(checked_rows(values, chance=float(drawn.mean())), known.problem.supervision)
+    return known.problem.with_checks(replace(checks, belief=known.belief))
 
 
-def forecast(table: Table, m: int, seed: int) -> dict[str, Any]:
+def forecast(known: Known, m: int, seed: int) -> dict[str, Any]:
     """What forecasts are worth: of the rows to check beforehand, for the weakest related column, whose correlation with
     the truth is about that of the forecast; and of those that would settle the first column that is not settled."""
-    warnings.simplefilter("ignore")
-    problem = problem_of(table, drawn_rows(table, m, [seed, 2]))
+    table = known.table
+    problem = problem_of(known, drawn_rows(table, m, [seed, 2]))
     n_forecast = rows_needed(audit_problem(problem, random_state=0).disagreement)
-    found = truth_of(problem_of(table, drawn_rows(table, n_forecast, [seed, 2])), table.true, 0.05)
+    found = truth_of(problem_of(known, drawn_rows(table, n_forecast, [seed, 2])), table.true, 0.05)
     line = {"forecast, rows / 100": n_forecast / 100, "weakest found": found.are("truth")[len(RELATED) - 1]}
     now = truth_of(problem, table.true, 0.05)
     unsettled = np.flatnonzero(now.are("open") & table.true)
@@ -194,18 +214,16 @@ def forecast(table: Table, m: int, seed: int) -> dict[str, Any]:
         first = int(unsettled[0])
         more = drawn_rows(table, m + int(now.further[first]), [seed, 2])
         line["further rows / 100"] = now.further[first] / 100
-        line["then settled"] = truth_of(problem_of(table, more), table.true, 0.05).are("truth")[first]
+        line["then settled"] = truth_of(problem_of(known, more), table.true, 0.05).are("truth")[first]
     return line
 
 
-def one(table: Table, m: int, seed: int, driven: bool, peers: bool) -> dict[str, Any]:
-    """What is found in one table of which ``m`` rows are checked. To correct labels is only tried if errors are driven
-    by a column: its tests would take half of the time."""
-    warnings.simplefilter("ignore")
-    X, truth, given, groups, true, false = table
-    drawn = drawn_rows(table, m, [seed, m, 1])
-    problem = problem_of(table, drawn)
-    label = related_to_label(replace(problem, checks=None))
+def one(known: Known, m: int, seed: int, driven: bool, peers: bool) -> dict[str, Any]:
+    """What is found in one table of which ``m`` rows are checked; labels are corrected if a column drives errors."""
+    X, truth, given, groups, true, false = known.table
+    drawn = drawn_rows(known.table, m, [seed, m, 1])
+    problem = problem_of(known, drawn)
+    label = related_to_label(known.problem)
     found = truth_of(problem, label, 0.05)
     about = found.are("truth")
     alone = evidence_of(problem)
@@ -340,11 +358,11 @@ def lines_of(part: str, only: str) -> list[tuple[str, ...]]:
 
 def draw(line: tuple[str, ...], seed: int, peers: bool) -> dict[str, Any]:
     """One draw of a line."""
+    warnings.simplefilter("ignore")
     name, errors, n, m = line
     if name == "forecast":
-        return forecast(made(TARGETS[0], errors, int(n), seed), int(m), seed)
-    table = made(name, errors, int(n), seed) if name in TARGETS else real(name, errors, seed)
-    return one(table, int(m), seed, errors == ERRORS[-1], peers)
+        return forecast(known(TARGETS[0], errors, int(n), seed), int(m), seed)
+    return one(known(name, errors, int(n), seed), int(m), seed, errors == ERRORS[-1], peers)
 
 
 def main() -> None:
