@@ -1209,7 +1209,7 @@ def left_out_residuals(basis, table, weights=None, groups=None):
 
 # --- Votes of annotators ------------------------------------------------------------------------------------------
 
-STRENGTHS = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0]
+STRENGTHS, ROWS_OF_CLASS = [1.0, 2.0, 5.0, 10.0, 20.0], 5.0
 
 
 def dirichlet_fit(counts, base, s):
@@ -1277,7 +1277,7 @@ def agree_on_classes(row, who, code, n_rows, n_annotators, K, in_order=False, st
         for r, e, c, w in votes:
             counts[e, :, c] += w * P[r]
         theta = shrunk_confusions(counts, strength=2.0 if step <= 20 else None, in_order=in_order)
-        shares = np.array([sum(P[i, k] for i in voted) + 1.0 for k in range(K)])
+        shares = np.array([sum(P[i, k] for i in voted) + ROWS_OF_CLASS for k in range(K)])
         shares /= shares.sum()
         new = np.tile(shares, (n_rows, 1))
         for r, e, c, w in votes:

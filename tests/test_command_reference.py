@@ -47,7 +47,7 @@ def test_the_help_and_the_reference_have_every_option(command, capfd):
 def test_options_name_each_other_and_have_names_of_their_own():
     names = [one.name for one in OPTIONS]
     for one in OPTIONS:
-        assert {*one.needs[:1], *([one.excludes] if one.excludes else [])} <= set(names), one
+        assert {*"".join(one.needs[:1]).split(), *one.excludes.split()} <= set(names), one
         assert set(one.commands.split()) <= set(COMMANDS) and set(one.required.split()) <= set(one.commands.split())
         assert one.unset in one.choices or not one.choices or one.unset is None
     for command in COMMANDS:

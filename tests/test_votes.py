@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import logit
 
 import dubio
 from dubio import FeatureSelector, InputError, InputWarning, audit_labels, soft_labels, votes
@@ -88,16 +89,16 @@ def test_an_adversary_and_a_spammer_are_seen_through():
     assert abs(found.quality.value[3] - 0.5) < 0.1
 
 
-def test_intervals_of_quality_hold_the_true_share_of_right_votes():
-    held, widths = [], []
-    skill = np.array([0.9, 0.8, 0.7, 0.6])
+@pytest.mark.parametrize("skill", [(0.9, 0.8, 0.7, 0.6), (0.75, 0.75, 0.75, 0.75)])
+def test_intervals_of_quality_hold_the_true_share_of_right_votes_and_are_not_too_wide(skill):
+    held, off = [], []
     for seed in range(25):
         _, _, frame = drawn(200, skill=skill, seed=100 + seed)
-        quality = agree_on_classes(in_long_form(frame), 2).quality
-        held += ((quality.low <= skill) & (skill <= quality.high)).tolist()
-        widths += (quality.high - quality.low).tolist()
+        value, low, high = agree_on_classes(in_long_form(frame), 2).quality
+        held += ((low <= skill) & (skill <= high)).tolist()
+        off += (2 * 1.96 * (logit(skill) - logit(value)) / (logit(high) - logit(low))).tolist()
     assert np.mean(held) >= 0.88  # 100 intervals of 95 %: 88 or more with probability 0.996
-    assert np.mean(widths) < 0.35
+    assert 0.8 < np.sqrt(np.mean(np.square(off))) < 1.3  # 1 if the intervals are as wide as they should be
 
 
 def test_checked_truth_is_kept_and_teaches_about_annotators():
@@ -298,11 +299,19 @@ def test_an_unsure_vote_counts_less_and_probabilities_are_the_same():
     assert len(several.row) == 600 and (several.said[several.who == 0] == 0).all()
 
 
-def test_the_audit_does_not_depend_on_the_order_of_rows():
+def test_the_audit_does_not_depend_on_the_order_of_rows_and_people_or_names_of_classes():
     X, _, frame = drawn(120)
-    order = np.random.default_rng(0).permutation(120)
-    one, other = audit_labels(X, votes(frame)), audit_labels(X[order], votes(frame.iloc[order]))
-    np.testing.assert_allclose(other.probability, one.probability[order], atol=1e-6)
+    one = audit_labels(X, votes(frame))
+    rows, people = np.random.default_rng(0).permutation(120), [2, 0, 3, 1]
+    for order, who, said in (
+        (rows, range(4), frame.iloc[rows]),
+        (range(120), people, frame.iloc[:, people]),
+        (range(120), range(4), 1 - frame),
+    ):
+        other = audit_labels(X[order], votes(said))
+        np.testing.assert_allclose(other.probability, one.probability[order], atol=1e-9)
+        np.testing.assert_allclose(other.low, one.low[who], atol=1e-9)
+        np.testing.assert_allclose(other.by_column, one.by_column[who], atol=1e-9)
 
 
 def test_wide_and_long_form_are_the_same():
@@ -392,6 +401,7 @@ def test_a_hundred_thousand_votes_take_seconds():
 
 def test_constants_of_the_literal_version_are_those_of_the_library():
     assert annotators._STRENGTHS.tolist() == naive.STRENGTHS
+    assert annotators._OFFSET_SEEN == naive.ROWS_OF_CLASS
 
 
 def test_soft_labels_with_columns():
@@ -409,11 +419,15 @@ def test_soft_labels_with_columns():
         soft_labels([0, 1, 0], combine="columns", X=X[:3])
 
 
-def test_the_order_of_the_rows_does_not_change_tests_of_votes():
+@pytest.mark.parametrize("numbers", [False, True])
+def test_the_order_of_rows_and_people_does_not_change_tests_of_votes(numbers):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(120, 5))
     truth = (X[:, 0] > 0).astype(int)
     said = np.where(rng.random((120, 3)) < 0.8, truth[:, None], 1 - truth[:, None])
+    said = X[:, [0]] + [0.3, 0.5, 1.0] * rng.normal(size=(120, 3)) if numbers else said
     order = rng.permutation(120)
-    one, other = (dubio.select_features(X[rows], dubio.votes(said[rows])) for rows in (np.arange(120), order))
-    np.testing.assert_allclose(one.extras["pvalue"], other.extras["pvalue"], rtol=1e-9)
+    one = dubio.select_features(X, votes(said))
+    for rows, people in ((order, [0, 1, 2]), (np.arange(120), [2, 0, 1])):
+        other = dubio.select_features(X[rows], votes(said[rows][:, people]))
+        np.testing.assert_allclose(one.extras["pvalue"], other.extras["pvalue"], rtol=1e-9)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from dubio_app.command.run import run
+from dubio_app.files import read_with_votes
 
 NAMES = ("rad_A", "rad_B", "rad_C")
 
@@ -73,10 +74,90 @@ def test_ranking_with_votes_and_columns(scans, capfd, tmp_path):
     assert text.index("Annotators and their votes") < text.index("All features") and "<b>malignant" not in text
 
 
+def in_a_file_of_votes(path, folder):
+    """The table without its votes, and a file with one line per vote."""
+    table = pd.read_csv(path)
+    cast = table.melt("id", list(NAMES), "reader", "diagnosis").dropna().sample(frac=1.0, random_state=0)
+    table.drop(columns=list(NAMES)).to_csv(folder / "table.csv", index=False)
+    cast.to_csv(folder / "votes.csv", index=False)
+    return cast
+
+
+@pytest.mark.parametrize("command", ["rank", "audit"])
+def test_a_file_of_votes_is_the_same_as_columns(scans, capfd, tmp_path, command):
+    path, _ = scans
+    in_a_file_of_votes(path, tmp_path)
+    answers = []
+    for words in (
+        [str(path), "--annotators", ",".join(NAMES)],
+        [str(tmp_path / "table.csv"), "--votes", str(tmp_path / "votes.csv")],
+    ):
+        assert run([command, *words, "--id", "id", "--csv", "--quiet"]) == 0
+        answers.append(capfd.readouterr().out)
+    assert answers[0] == answers[1]
+
+
+def test_rows_of_a_file_of_votes_may_be_numbers_and_its_code_runs(scans, capfd, tmp_path):
+    path, _ = scans
+    cast = in_a_file_of_votes(path, tmp_path)
+    cast["id"] = cast["id"].str[1:].astype(int) + 1
+    cast.assign(minutes=3).set_axis(["row", "who", "label", "minutes"], axis=1).to_csv(tmp_path / "n.csv", index=False)
+    table, saved = tmp_path / "table.csv", tmp_path / "truth.csv"
+    assert (
+        run(["audit", str(table), "--votes", str(tmp_path / "n.csv"), "--save-labels", str(saved), "--ignore", "id"])
+        == 0
+    )
+    assert "rad_C agrees with the likely truth in" in " ".join(capfd.readouterr().out.split())
+    assert list(pd.read_csv(saved)) == ["id", "size", "texture", "other", "likely", "probability"]
+    said = read_with_votes(pd.read_csv(table), str(tmp_path / "n.csv"), None)[list(NAMES)]
+    pd.testing.assert_frame_equal(said, pd.read_csv(path)[list(NAMES)], check_names=False)
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "message"),
+    [
+        (
+            lambda cast: cast.assign(id=cast["id"].replace("p3", "q3")),
+            ["--id", "id"],
+            "names row 'q3', which is not in",
+        ),
+        (
+            lambda cast: pd.concat([cast, cast.iloc[:1].assign(diagnosis="cyst")]),
+            ["--id", "id"],
+            "two different labels of",
+        ),
+        (lambda cast: cast.assign(reader=cast["reader"].replace("rad_A", "size")), ["--id", "id"], "called 'size'"),
+        (lambda cast: cast.assign(more=1), ["--id", "id"], "has 4 columns"),
+        (
+            lambda cast: cast.assign(reader=cast["reader"].replace("rad_A", None)),
+            ["--id", "id"],
+            "lacks the row or the",
+        ),
+        (lambda cast: cast, [], "name the column with these values by --id"),
+        (lambda cast: cast, ["--id", "site"], "names several rows"),
+        (lambda cast: cast, ["--id", "id", "--target", "size"], "--votes and --target cannot be combined"),
+        (lambda cast: cast, ["--id", "id", "--share", "10%"], "--share and --votes cannot be combined"),
+    ],
+)
+def test_a_bad_file_of_votes_is_refused(scans, capfd, tmp_path, change, words, message):
+    change(in_a_file_of_votes(scans[0], tmp_path)).to_csv(tmp_path / "bad.csv", index=False)
+    pd.read_csv(tmp_path / "table.csv").assign(site="a").to_csv(tmp_path / "table.csv", index=False)
+    assert run(["audit", str(tmp_path / "table.csv"), "--votes", str(tmp_path / "bad.csv"), *words]) == 2
+    assert message in " ".join(capfd.readouterr().err.split())
+
+
+def test_a_vote_that_stands_twice_is_told(scans, capfd, tmp_path):
+    cast = in_a_file_of_votes(scans[0], tmp_path)
+    pd.concat([cast, cast.iloc[:2]]).to_csv(tmp_path / "votes.csv", index=False)
+    words = ["audit", str(tmp_path / "table.csv"), "--votes", str(tmp_path / "votes.csv"), "--id", "id", "--csv"]
+    assert run(words) == 0
+    assert "holds 2 votes twice: each counts once" in " ".join(capfd.readouterr().err.split())
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "give --target, or the columns of --annotators"),
+        ([], "give --target, or --annotators or --votes"),
         (["--annotators", "rad_A"], "votes of one annotator only"),
         (["--annotators", "rad_A,nobody"], "nobody"),
         (["--annotators", "rad_A,rad_B", "--share", "10%"], "--share and --annotators cannot be combined"),

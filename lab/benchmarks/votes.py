@@ -1,13 +1,12 @@
 """Votes: how often the consensus is right, what its probabilities are worth, and the intervals of annotators.
 
-``python -m benchmarks.votes [draws] [--first N] [--jobs N] [--chosen] [--out FILE] [--read]`` draws votes of six
+``python -m benchmarks.votes [draws] [--first N] [--seconds S] [--chosen] [--store FILE] [--read]`` draws votes of six
 annotators on ten real tables: they are equally good or not, one spams, one is an adversary, or their errors depend on a
 column; two or five of them vote per row. It compares the consensus of votes and columns with CROWDLAB (cleanlab), Dawid
-and Skene, MACE, GLAD and the majority, on the same votes. CROWDLAB gets the pooled models of this library: once trained
-on the majority, as its guide says, and once more on its own consensus. Ordered votes and numbers follow, and the same
-tables with their rows shuffled, so that no column is related to the classes. ``--chosen`` takes the five tables on
-which the defaults were chosen. Each draw is one line of JSON at the end of FILE as soon as it is done; ``--read`` only
-sums FILE up.
+and Skene, MACE, GLAD and the majority, on the same votes. CROWDLAB gets the pooled models of this library, trained on
+the majority as its guide says. Ordered votes and numbers follow, and the same tables with their rows shuffled, so that
+no column is related to the classes. ``--chosen`` takes the five tables on which the defaults were chosen. Each draw is
+one line of JSON at the end of FILE as soon as it is done, and is not repeated; ``--read`` only sums FILE up.
 """
 
 from __future__ import annotations
@@ -16,18 +15,20 @@ import argparse
 import contextlib
 import io
 import json
+import time
 import warnings
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 
 from benchmarks.crowd import glad, mace
 from dubio import audit_labels, votes
 from dubio.doubt.engines import pool_experts
-from dubio.doubt.experts import out_of_fold
+from dubio.doubt.experts import ExpertOptions, out_of_fold
+from dubio.doubt.votes import join_votes
 from dubio.problem import read_problem
 from dubio.target.soft import average_votes, dawid_skene
 from dubio_papers.datasets.load import load
@@ -123,28 +124,26 @@ def of_classes(name: str, design: str, per_row: int, draw: int, shuffled: bool) 
         X = X[rng.permutation(len(X))]
     n_classes = int(truth.max()) + 1
     said, skill = draw_votes(X, truth, design, per_row, rng)
-    shares = average_votes(said, n_classes)
-    majority = (shares + 1e-3 * rng.random(shares.shape)).argmax(axis=1)
-    once = opinions_of(X, majority, n_classes)
-    labels = crowdlab(said, once)
-    twice = crowdlab(said, opinions_of(X, labels, n_classes))
-    audit = audit_labels(X, votes(np.where(said < 0, np.nan, said), classes=list(range(n_classes))))
-    likely = audit.likely.astype(int)
-    consensus = {
-        "majority": majority,
-        "Dawid-Skene": dawid_skene(said, n_classes).memberships.argmax(axis=1),
-        "MACE": mace(said, n_classes).argmax(axis=1),
-        "GLAD": glad(said, n_classes).argmax(axis=1),
-        "CROWDLAB": labels,
-        "CROWDLAB twice": twice,
-        "votes": likely,
-    }
+    problem = read_problem(X, votes(np.where(said < 0, np.nan, said), classes=list(range(n_classes)))).filled
+    joined = join_votes(problem, ExpertOptions()).consensus
+    likely, sure = joined.memberships.argmax(axis=1), joined.memberships.max(axis=1)
+    consensus = {"Dawid-Skene": dawid_skene(said, n_classes).memberships.argmax(axis=1), "votes": likely}
+    if not shuffled:
+        shares = average_votes(said, n_classes)
+        majority = (shares + 1e-3 * rng.random(shares.shape)).argmax(axis=1)
+        consensus |= {
+            "majority": majority,
+            "MACE": mace(said, n_classes).argmax(axis=1),
+            "GLAD": glad(said, n_classes).argmax(axis=1),
+            "CROWDLAB": crowdlab(said, opinions_of(X, majority, n_classes)),
+        }
     row: Row = {way: 100 * float((found == truth).mean()) for way, found in consensus.items()}
-    row["claimed - right"] = 100 * float(audit.probability.mean()) - row["votes"]
-    row["bins"] = [audit.probability.tolist(), (likely == truth).astype(int).tolist()]
-    row["covered"] = 100 * float(((audit.low <= skill) & (skill <= audit.high)).mean())
-    row["width"] = 100 * float((audit.high - audit.low).mean())
-    return row | {"table": name, "design": f"{design}{', shuffled rows' if shuffled else ''}", "per row": per_row}
+    row["claimed - right"] = 100 * float(sure.mean()) - row["votes"]
+    row["bins"] = [sure.round(4).tolist(), (likely == truth).astype(int).tolist()]
+    low, high = joined.quality.low, joined.quality.high
+    row["covered"] = 100 * float(((low <= skill) & (skill <= high)).mean())
+    row["width"] = 100 * float((high - low).mean())
+    return row
 
 
 def of_ordered(name: str, per_row: int, draw: int) -> Row:
@@ -167,7 +166,7 @@ def of_ordered(name: str, per_row: int, draw: int) -> Row:
         "votes": audit.likely.astype(float),
     }
     row: Row = {way: float(np.abs(found - truth).mean()) for way, found in consensus.items()}
-    return row | {"table": name, "design": "ordered: mean distance", "per row": per_row}
+    return row
 
 
 def numbers_of(name: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -195,19 +194,29 @@ def of_numbers(name: str, per_row: int, draw: int) -> Row:
     consensus = {"mean": np.nanmean(table, axis=1), "median": np.nanmedian(table, axis=1), "votes": audit.likely}
     row: Row = {way: float(np.sqrt(((found - truth) ** 2).mean())) for way, found in consensus.items()}
     row["covered"] = 100 * float(((audit.low <= spread) & (spread <= audit.high)).mean())
-    return row | {"table": name, "design": "numbers: root mean square error", "per row": per_row}
+    return row
+
+
+def kind_of(design: str) -> Any:
+    """The function that draws a design."""
+    name, _, shuffled = design.partition(", ")
+    own = {"ordered": of_ordered, "numbers": of_numbers}.get(name)
+    return own or (lambda table, per_row, draw: of_classes(table, name, per_row, draw, bool(shuffled)))
 
 
 def summary(rows: list[Row]) -> str:
     """Means over tables and draws; paired differences with their standard errors over tables and draws."""
     table, shown = pd.DataFrame(rows), []
     for (design, per_row), part in table.groupby(["design", "per row"], sort=False):
-        numeric = part.drop(columns=["table", "design", "per row", "bins"], errors="ignore").dropna(axis=1, how="all")
+        numeric = part.drop(columns=["table", "design", "per row", "draw", "bins"], errors="ignore")
+        numeric = numeric.dropna(axis=1, how="all")
         line: Row = {"design": design, "per row": per_row, "draws": len(part), **numeric.mean().round(2).to_dict()}
-        if part["bins"].notna().all() if "bins" in part else False:
-            for way in ("CROWDLAB", "CROWDLAB twice", "Dawid-Skene"):
-                apart = part["votes"] - part[way]
-                line[f"votes - {way}"] = f"{apart.mean():+.2f} ± {apart.sem():.2f}"
+        for way in numeric.columns.drop(["votes", "covered", "width", "claimed - right"], errors="ignore"):
+            apart = part["votes"] - part[way]
+            line[f"votes - {way}"] = f"{apart.mean():+.2f} ± {apart.sem():.2f}"
+        if "covered" in numeric:
+            line["covered ±"] = round(float(numeric["covered"].sem()), 2)
+        if "bins" in part and part["bins"].notna().all():
             sure, right = (np.concatenate([np.asarray(one[k], float) for one in part["bins"]]) for k in (0, 1))
             line["expected error"] = round(100 * expected_error(sure, right), 1)
         shown.append(line)
@@ -219,29 +228,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("draws", type=int, nargs="?", default=2)
     parser.add_argument("--first", type=int, default=0, help="number of the first draw")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=np.inf, help="no draw begins later")
     parser.add_argument("--chosen", action="store_true")
-    parser.add_argument("--out", type=Path, default=Path("bench-results/votes.jsonl"))
+    parser.add_argument("--store", type=Path, default=Path("bench-results/votes.jsonl"))
     parser.add_argument("--read", action="store_true")
     asked = parser.parse_args()
     if not asked.read:
         draw_all(asked)
-    print(summary([json.loads(line) for line in asked.out.read_text(encoding="utf-8").splitlines()]))
+    print(summary([json.loads(line) for line in asked.store.read_text(encoding="utf-8").splitlines()]))
 
 
 def draw_all(asked: argparse.Namespace) -> None:
-    """Every draw; the first draws of all tables and designs come first."""
-    names, one, work = CHOSEN_ON if asked.chosen else TABLES, joblib.delayed, []
-    for draw in range(asked.first, asked.first + asked.draws):
-        for name in names:
-            for per_row in PER_ROW:
-                work += [one(of_classes)(name, design, per_row, draw, False) for design in DESIGNS]
-                work += [one(of_classes)(name, design, per_row, draw, True) for design in DESIGNS[:4]]
-                work += [one(kind)(name, per_row, draw) for kind in (of_ordered, of_numbers)]
-    asked.out.parent.mkdir(parents=True, exist_ok=True)
-    with asked.out.open("a", encoding="utf-8") as lines:
-        for row in joblib.Parallel(asked.jobs, return_as="generator_unordered")(work):
-            lines.write(json.dumps(row) + "\n")
+    """Every draw that is not stored; the first draws of all tables and designs come first."""
+    start, designs = time.monotonic(), (*DESIGNS, "ordered", "numbers", *(f"{one}, shuffled" for one in DESIGNS[:4]))
+    asked.store.parent.mkdir(parents=True, exist_ok=True)
+    asked.store.touch()
+    stored = [json.loads(line) for line in asked.store.read_text(encoding="utf-8").splitlines()]
+    done = {(one["table"], one["design"], one["per row"], one["draw"]) for one in stored}
+    draws = range(asked.first, asked.first + asked.draws)
+    names = CHOSEN_ON if asked.chosen else TABLES
+    with asked.store.open("a", encoding="utf-8") as lines:
+        for draw, design, per_row, name in product(draws, designs, PER_ROW, names):
+            place = {"table": name, "design": design, "per row": per_row, "draw": draw}
+            if tuple(place.values()) in done or time.monotonic() - start > asked.seconds:
+                continue
+            row = kind_of(design)(name, per_row, draw)
+            lines.write(json.dumps(place | row) + "\n")
             lines.flush()
 
 

@@ -14,7 +14,7 @@ from scipy.stats import false_discovery_control
 from dubio.checks import require_choice, seed_of
 from dubio.doubt.doubt_test import DoubtTest, doubt_of
 from dubio.doubt.engines import FLOOR
-from dubio.doubt.experts import MANY_FEATURES, ExpertOptions, judged_codes, out_of_fold, units_per_class
+from dubio.doubt.experts import MANY_FEATURES, ExpertOptions, content_order, judged_codes, out_of_fold, units_per_class
 from dubio.doubt.number_experts import FEWEST_NUMBERS, rows_by_content
 from dubio.errors import InputError, InputWarning, listed, name_row
 from dubio.problem import Problem, read_problem
@@ -69,7 +69,9 @@ def _join_classes(problem: Problem, options: ExpertOptions) -> Joined:
     alone = found = voted.agreed()
     names: tuple[str, ...] = ()
     for _ in range(_ROUNDS):
-        likely = np.where(voted.labelled, np.nan_to_num(found.memberships).argmax(axis=1), -1)
+        # folds and trees depend on the order of the classes: the most frequent one comes first, whatever the names
+        place = np.argsort(np.argsort(-np.nansum(found.memberships, axis=0), kind="stable"), kind="stable")
+        likely = np.where(voted.labelled, place[np.nan_to_num(found.memberships).argmax(axis=1)], -1)
         likeliest = problem.with_supervision(voted.as_kind(Classes, codes=likely, labelled=likely >= 0))
         if (units_per_class(likeliest.supervision, problem.groups) >= 2).sum() < 2:
             break
@@ -80,7 +82,7 @@ def _join_classes(problem: Problem, options: ExpertOptions) -> Joined:
         shares = (np.bincount(learned[learned >= 0], minlength=voted.n_classes) + 1.0) / (
             (learned >= 0).sum() + voted.n_classes
         )
-        joined = voted.agreed(np.log((said.probabilities + FLOOR * shares) / (1.0 + FLOOR)))
+        joined = voted.agreed(np.log((said.probabilities + FLOOR * shares) / (1.0 + FLOOR))[:, :, place])
         if found is alone and joined.fit - alone.fit < _GAIN:
             break
         found, names = joined, said.names
@@ -514,11 +516,13 @@ def _errors_by_column(problem: Problem, votes: Votes, found: ClassConsensus, see
     n_features = problem.n_features
     if problem.groups is not None or len(votes.row) * n_features > _TESTED or not n_features:
         return None, np.empty((0, 0), dtype=np.int64)
+    table = problem.filled.table
     test = DoubtTest(problem.filled, seed)
     pvalues = np.ones((votes.n_annotators, n_features))
     sides = np.zeros(pvalues.shape, dtype=np.int64)
     for e in range(votes.n_annotators):
-        own = votes.who == e
+        own = np.flatnonzero(votes.who == e)
+        own = own[content_order(table[votes.row[own]], votes.value[own].astype(np.int64))]
         rows, code = votes.row[own], votes.value[own].astype(np.int64)
         others = found.memberships[rows] / found.confusions[e][:, code].T
         others /= others.sum(axis=1, keepdims=True)

@@ -222,7 +222,10 @@ class VotedNumbers(Voted):
 
     def believing(self, values: Floats, labelled: NDArray[np.bool_]) -> Numbers:
         """These numbers as knowledge."""
-        return self.as_kind(Numbers, values=np.where(labelled, values, np.nan), labelled=labelled)
+        # as for classes: of 53 binary digits 30 stay
+        digits, exponents = np.frexp(np.where(labelled, values, np.nan))
+        values = np.ldexp(np.round(np.ldexp(digits, 30)), exponents - 30)
+        return self.as_kind(Numbers, values=values, labelled=labelled)
 
     @cached_property
     def consensus(self) -> Numbers:

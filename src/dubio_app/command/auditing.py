@@ -31,11 +31,11 @@ _LEFT = {"given", "suggested"}  # columns of an audit that hold classes
 
 def audit_table(call: Call) -> None:
     """Read the table, audit its labels, and print the doubtful ones."""
-    if call.annotators:
+    if call.annotators or call.votes:
         audit_annotators(call)
         return
     if not call.target:
-        raise UserError("an audit needs to know what it is about: give --target, or the columns of --annotators.")
+        raise UserError("an audit needs to know what it is about: give --target, or --annotators or --votes.")
     with table_of(call) as file:
         question = Question(file, call)
         notes = list(question.notes)

@@ -57,8 +57,8 @@ class Drawn:
 
 def check_table(call: Call) -> None:
     """Read the table, draw rows, and write the files on which they are judged."""
-    if not (call.target or call.soft or call.annotators):
-        raise UserError("give the column whose truth is to be found: --target, or --soft or --annotators.")
+    if not (call.target or call.soft or call.annotators or call.votes):
+        raise UserError("give the column whose truth is to be found: --target, or --soft, --annotators or --votes.")
     with table_of(call) as file:
         drawn = rows_to_check(file, call)
         question, known, draw, cards = drawn.question, drawn.known, drawn.draw, drawn.cards

@@ -60,9 +60,10 @@ class Option:
     holds : str
         What the target holds if the option is given; ``"="``: what its value says.
     needs : tuple of str
-        The option that it needs, and what it says about that option. What needs a target goes with one only.
+        The option that it needs (or several, one of which it needs), and what it says about that option. What needs a
+        target goes with one only.
     excludes : str
-        The option that it cannot be combined with.
+        The options that it cannot be combined with.
     stream : "yes", "sample" or "no"
         Whether it can be used when rows are read only once, or at least when a sample of them is ranked.
     only : tuple of str
@@ -236,6 +237,9 @@ OPTIONS = (
     _of_sample("--annotators A,B,C", commands=_ASKS, columns="target").means(
         "Columns with the class, or the number, that each annotator gave."
     ),
+    _of_all("--votes FILE", commands=_ASKS, excludes="target soft annotators").means(
+        "File with one line per vote (row, who, label), in place of --annotators; --id names the column with the rows."
+    ),
     Option("--combine", choices=("average", "dawid-skene", "columns"), default="average").means(
         "How the votes of the annotators are combined; dawid-skene estimates how reliable each of them is, and columns "
         "also uses what the other columns say about each row."
@@ -353,9 +357,9 @@ OPTIONS = (
         choices=("transitions", "pooled", "confident", "lnt"),
         default="transitions",
         commands="audit",
-        excludes="annotators",
+        excludes="annotators votes",
     ).means("How the models judge the labels."),
-    _to_make("--share 10%|5%-15%", commands="audit", read=_share_of_wrong, excludes="annotators").means(
+    _to_make("--share 10%|5%-15%", commands="audit", read=_share_of_wrong, excludes="annotators votes").means(
         "Share of wrong labels, if you know it, or from where to where it reaches. Each label then gets the "
         "probability that it is wrong."
     ),
@@ -390,9 +394,9 @@ OPTIONS = (
     ),
     Option("--report -r OUT.html", default="dubio-demo.html", commands="demo").means("Where to write the report."),
     _of_all("--save-table OUT.csv").means("Write a table with only the kept columns and the target."),
-    Option("--save-labels OUT.csv", commands="audit", needs=("annotators", "writes what the votes say together")).means(
-        "Write the table with the likely class or number of each row, and how sure it is, in place of the votes."
-    ),
+    Option(
+        "--save-labels OUT.csv", commands="audit", needs=("annotators votes", "writes what the votes say together")
+    ).means("Write the table with the likely class or number of each row, and how sure it is, in place of the votes."),
     _of_all("--save-selection OUT.json").means(
         "Write which columns were kept and what they held, without any row: dubio apply uses it on the next table."
     ),
@@ -498,13 +502,14 @@ class Call(SimpleNamespace):
         if len(set(kinds.values())) > 1:
             raise UserError(f"{' and '.join(kinds)} contradict each other: give one of them.")
         for one in given.values():
-            if one.needs and one.needs[0] not in given:
+            if one.needs and not given.keys() & set(one.needs[0].split()):
                 pair = [each.flag for each in OPTIONS if {each.name, *each.needs[:1]} == {one.name, one.needs[0]}]
                 if len(pair) == 2:  # each needs the other
                     raise UserError(f"{' and '.join(pair)} belong together: {one.needs[1]}.")
-                raise UserError(f"{one.flag} {one.needs[1]}: give {names_of_arguments()[one.needs[0]]} too.")
-            if one.excludes in given:
-                raise UserError(f"{one.flag} and {given[one.excludes].flag} cannot be combined: give one of them.")
+                needed = " or ".join(names_of_arguments()[name] for name in one.needs[0].split())
+                raise UserError(f"{one.flag} {one.needs[1]}: give {needed} too.")
+            for other in (name for name in given if name in one.excludes.split()):
+                raise UserError(f"{one.flag} and {given[other].flag} cannot be combined: give one of them.")
 
     def _held(self, one: Option) -> str:
         return getattr(self, one.name) if one.holds == "=" else one.holds

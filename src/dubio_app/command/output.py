@@ -182,7 +182,7 @@ def require_places(call: Call) -> None:
     """Refuse files that cannot be written, or that are read too, before the work starts and not after it."""
     read = {"the table itself": call.table, "the file of pairs": call.pairs}
     read["the file of corrections"], read["the selection"] = call.corrections, call.selection
-    read["the codebook"] = call.codebook
+    read["the codebook"], read["the file of votes"] = call.codebook, call.votes
     read |= {f"the file of checked rows {quoted(path)}": path for path in call.checked}
     written = {one.flag: getattr(call, name) for name, one in call.chosen().items() if one.value.startswith("OUT.")}
     for (flag, path), (other_flag, other) in combinations(written.items(), 2):

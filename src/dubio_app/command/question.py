@@ -33,7 +33,7 @@ from dubio_app.command import wording
 from dubio_app.command.options import Call, UserError, names_in, names_of_arguments, options_of
 from dubio_app.command.output import notes_from_warnings, require_places, step
 from dubio_app.command.wording import listing
-from dubio_app.files import TableFile, read_file, require_columns, with_codebook
+from dubio_app.files import TableFile, read_file, require_columns, with_codebook, with_votes
 from dubio_app.whole_files import as_private_as
 
 MAX_CATEGORIES = 20  # a target with more different numbers is hardly a list of classes
@@ -64,6 +64,7 @@ def table_of(call: Call) -> Iterator[TableFile]:
     with step(f"reading {call.table}"):
         file = read_file(call.table, call.reading)
         file = with_codebook(file, call.codebook, call.reading) if call.codebook else file
+        file = with_votes(file, call.votes, call.id[0] if call.id else None) if call.votes else file
     with (
         as_private_as(call.table),
         rows_named(file.row_name),
@@ -119,6 +120,8 @@ class Question:
         self.file = file
         if file.subject and "groups" in names_of_call(call) and not call.groups and not call.pairs:
             self.call = Call(**{**vars(self.call), "groups": file.subject})
+        if file.annotators:
+            self.call = Call(**{**vars(self.call), "annotators": file.annotators})
         self.notes = list(file.notes)
         self.code = [file.imports] if file.imports else []
         self._functions: set[str] = set()  # of dubio, in the code

@@ -26,6 +26,7 @@ from dubio_app.files.spreadsheets import read_spreadsheet
 from dubio_app.files.statistics_packages import STATISTICS, read_arff, read_statistics
 from dubio_app.files.table_file import TableFile, wrong
 from dubio_app.files.text import read_text_file
+from dubio_app.files.votes_file import columns_of_votes, join_votes
 from dubio_app.files.writing import bytes_of
 
 #: The format of a file, by the ending of its name; :data:`READERS` has a function for each format.
@@ -87,6 +88,17 @@ def with_codebook(file: TableFile, path: str, how: HowToRead) -> TableFile:
     """The table with what a codebook says; ``how`` the table was read is shown in the Python code."""
     names = tuple(map(str, read_table(path).columns))
     return apply_entries(file, entries_of(read_table(path, as_text=names), path), path, how)
+
+
+def with_votes(file: TableFile, path: str, name: str | None) -> TableFile:
+    """The table with one more column per annotator, from a file with one line per vote; ``name`` names the rows."""
+    three = columns_of_votes(list(map(str, read_table(path).columns)), path, name)
+    return join_votes(file, read_table(path, as_text=tuple(three[:2]))[three], path, name)
+
+
+def read_with_votes(table: Any, path: str, name: str | None) -> Any:
+    """A pandas frame with one more column per annotator, from a file with one line per vote."""
+    return with_votes(TableFile(table), path, name).frame
 
 
 def table_format(path: str) -> str:

@@ -37,6 +37,8 @@ class TableFile:
     subject: str = ""
     #: Columns that are no features.
     unused: tuple[str, ...] = ()
+    #: Columns with the votes of annotators that a file of votes added.
+    annotators: tuple[str, ...] = ()
     #: Where the file is.
     path: str = ""
 
