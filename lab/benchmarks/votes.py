@@ -5,8 +5,9 @@ annotators on ten real tables: they are equally good or not, one spams, one is a
 column; two or five of them vote per row. It compares the consensus of votes and columns with CROWDLAB (cleanlab), Dawid
 and Skene, MACE, GLAD and the majority, on the same votes. CROWDLAB gets the pooled models of this library, trained on
 the majority as its guide says. Ordered votes and numbers follow, and the same tables with their rows shuffled, so that
-no column is related to the classes. ``--chosen`` takes the five tables on which the defaults were chosen. Each draw is
-one line of JSON at the end of FILE as soon as it is done, and is not repeated; ``--read`` only sums FILE up.
+no column is related to the classes. Last comes how good an order of the columns the votes of three annotators give,
+and their averages. ``--chosen`` takes the five tables on which the defaults were chosen. Each draw is one line of JSON
+at the end of FILE as soon as it is done, and is not repeated; ``--read`` only sums FILE up.
 """
 
 from __future__ import annotations
@@ -25,11 +26,15 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.crowd import glad, mace
-from dubio import audit_labels, votes
+from benchmarks.selection.judges import Judge
+from benchmarks.selection.tables import BY_NAME
+from benchmarks.selection.tables import draw as split_of
+from dubio import FeatureSelector, audit_labels, votes
 from dubio.doubt.engines import pool_experts
 from dubio.doubt.experts import ExpertOptions, out_of_fold
 from dubio.doubt.votes import join_votes
 from dubio.problem import read_problem
+from dubio.simulate import flip_labels
 from dubio.target.soft import average_votes, dawid_skene
 from dubio_papers.datasets.load import load
 
@@ -48,6 +53,8 @@ TABLES = (
     "page_blocks",
 )
 DESIGNS = ("equal", "unequal", "spammer", "adversary", "column")
+#: How often three annotators who label every row are wrong, where the order of the columns is judged.
+ORDERS = {"order, three alike": (0.3, 0.3, 0.3), "order, three unequal": (0.2, 0.3, 0.4)}
 #: Votes per row of each annotator count; the table is cut to this many rows; smaller classes are left out.
 PER_ROW, N_ANNOTATORS, MOST_ROWS, FEWEST = (2, 5), 6, 400, 8
 #: Right votes of annotators who are alike, of those who are not, and on both sides of a column that drives errors.
@@ -197,8 +204,25 @@ def of_numbers(name: str, per_row: int, draw: int) -> Row:
     return row
 
 
+def of_orders(name: str, rates: tuple[float, ...], draw: int) -> Row:
+    """One draw of the regime "three annotators" of ``benchmarks.selection``: how good the order of the columns is."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([draw, *map(ord, name), *(round(100 * rate) for rate in rates)])
+    sample = split_of(BY_NAME[f"classes/{name}"], rng)
+    said = np.column_stack([flip_labels(sample.y, rate, random_state=int(rng.integers(2**31))) for rate in rates])
+    n_classes, judge = int(sample.y.max()) + 1, Judge(sample, False, int(rng.integers(2**31)))
+    given = {"average": average_votes(said, n_classes), "votes": votes(said, classes=list(range(n_classes)))}
+    areas = {}
+    for way, y in given.items():
+        ranking = FeatureSelector(random_state=draw).fit(sample.X, y).ranking_
+        areas[way] = float(judge.order(np.argsort(ranking, kind="stable").tolist())["area"])
+    return areas
+
+
 def kind_of(design: str) -> Any:
     """The function that draws a design."""
+    if design in ORDERS:
+        return lambda table, per_row, draw: of_orders(table, ORDERS[design], draw)
     name, _, shuffled = design.partition(", ")
     own = {"ordered": of_ordered, "numbers": of_numbers}.get(name)
     return own or (lambda table, per_row, draw: of_classes(table, name, per_row, draw, bool(shuffled)))
@@ -240,7 +264,9 @@ def main() -> None:
 
 def draw_all(asked: argparse.Namespace) -> None:
     """Every draw that is not stored; the first draws of all tables and designs come first."""
-    start, designs = time.monotonic(), (*DESIGNS, "ordered", "numbers", *(f"{one}, shuffled" for one in DESIGNS[:4]))
+    start, shuffled = time.monotonic(), [f"{one}, shuffled" for one in DESIGNS[:4]]
+    designs = [(one, per_row) for one in (*DESIGNS, "ordered", "numbers", *shuffled) for per_row in PER_ROW]
+    designs += [(one, 3) for one in ORDERS]
     asked.store.parent.mkdir(parents=True, exist_ok=True)
     asked.store.touch()
     stored = [json.loads(line) for line in asked.store.read_text(encoding="utf-8").splitlines()]
@@ -248,7 +274,7 @@ def draw_all(asked: argparse.Namespace) -> None:
     draws = range(asked.first, asked.first + asked.draws)
     names = CHOSEN_ON if asked.chosen else TABLES
     with asked.store.open("a", encoding="utf-8") as lines:
-        for draw, design, per_row, name in product(draws, designs, PER_ROW, names):
+        for draw, (design, per_row), name in product(draws, designs, names):
             place = {"table": name, "design": design, "per row": per_row, "draw": draw}
             if tuple(place.values()) in done or time.monotonic() - start > asked.seconds:
                 continue
