@@ -57,6 +57,21 @@ def test_draws_that_cannot_be_are_refused():
         draw_rows(4, 1, design="doubtful", disagreement=np.ones(4), before=[True, False, False, False])
 
 
+@pytest.mark.parametrize("design", ["class", "doubtful"])
+def test_rows_are_not_added_to_a_draw_of_another_design(design):
+    """Their chances would be wrong: the rows of the first draw had others."""
+    strata, doubt = np.repeat([0, 1], [80, 20]), np.linspace(0, 1, 100)
+    first = draw_rows(100, 20, design=design, strata=strata, disagreement=doubt)
+    before = np.where(np.isin(np.arange(100), first.rows), first.chance, np.nan)
+    with pytest.raises(InputError, match="before holds rows that were drawn in another way"):
+        draw_rows(100, 10, before=before)
+    with pytest.raises(InputError, match="in another way"):
+        draw_rows(100, 10, before=before, groups=np.arange(100) // 2)
+    if design == "class":
+        more = draw_rows(100, 10, design=design, strata=strata, before=before)
+        assert more.chance[[0, -1]] == pytest.approx([15 / 80, 15 / 20]) and more.n_before == 20
+
+
 def test_the_forecast_grows_with_disagreement_and_stays_within_the_table():
     few, many = rows_needed(np.full(2000, 0.05)), rows_needed(np.full(2000, 0.3))
     assert 30 <= few < many < 300
@@ -325,6 +340,13 @@ def test_what_cannot_be_checked_is_refused(drawn, capsys, tmp_path) -> None:
     table = str(folder / "t.csv")
     assert run(["check", table, "-t", "kind", "--rows", "900", "--draw", str(tmp_path / "d.csv")]) == 2
     assert "--rows 900, but 300 rows of the table are left" in " ".join(capsys.readouterr().err.split())
+    by_class, asked = ["--checked", str(folder / "draw.csv")], ["--rows", "10", "--draw", str(tmp_path / "d.csv")]
+    assert run(["check", table, "-t", "kind", *asked, *by_class]) == 2
+    assert "--checked holds rows that were drawn in another way" in " ".join(capsys.readouterr().err.split())
+    assert run(["check", table, "-t", "age", "--target-kind", "numbers", "--by", "class", *asked]) == 2
+    assert "--by class needs classes: the target is numeric" in " ".join(capsys.readouterr().err.split())
+    assert run(["check", table, "-t", "age", "--target-kind", "numbers", *asked[2:]]) == 0
+    assert "60 rows are drawn, a usual number" in " ".join(capsys.readouterr().err.split())
     (tmp_path / "c.csv").write_text("row,value\n4,odd\n")
     assert run(["rank", table, "-t", "kind", "--checked", str(tmp_path / "c.csv")]) == 2
     said = " ".join(capsys.readouterr().err.split())

@@ -67,8 +67,9 @@ def draw_rows(
         For the design "doubtful": from 0 to 1, NaN for rows without a label.
     groups : array-like (n_rows,) of int, optional
         Rows that belong together: whole groups are drawn.
-    before : array-like (n_rows,) of bool, optional
-        Rows that were drawn before by the same design. The chances are those of all draws together.
+    before : array-like (n_rows,) of bool or float, optional
+        Rows that were drawn before by the same design, or their chances then, NaN for all others: these show whether
+        the design is the same. The new chances are those of all draws together.
     random_state : int, RandomState or None, default=0
         Seed of the draw.
 
@@ -83,8 +84,9 @@ def draw_rows(
     order, starts, _ = groups_of_rows(together)
     n_units = len(starts)
     done = np.zeros(n_units, dtype=bool)
-    if before is not None:
-        done[together[np.asarray(before, dtype=bool)]] = True
+    earlier = np.full(n_rows, np.nan) if before is None else np.asarray(before)
+    drawn_before = earlier if earlier.dtype.kind == "b" else ~np.isnan(earlier)
+    done[together[drawn_before]] = True
     left = n_units - int(done.sum())
     if not 1 <= count <= left:
         unit = "row" if groups is None else "group"
@@ -103,6 +105,10 @@ def draw_rows(
         codes = np.zeros(n_rows, dtype=np.int64) if design == "random" else np.asarray(strata, dtype=np.int64)
         stratum = np.unique(most_frequent_codes(codes, together), return_inverse=True)[1]
         sizes, before_counts = np.bincount(stratum), np.bincount(stratum, done)
+        chance_before = (before_counts / sizes)[stratum][together]
+        if earlier.dtype.kind != "b" and not np.allclose(chance_before[drawn_before], earlier[drawn_before]):
+            remedy = "draw as the first time, from the same table, or draw all rows at once"
+            raise InputError("before", "holds rows that were drawn in another way", remedy)
         counts = _shared_out(count, sizes - before_counts)
         chance = ((before_counts + counts) / sizes)[stratum]
         free = [rng.permutation(np.flatnonzero((stratum == one) & ~done)) for one in range(len(sizes))]

@@ -122,13 +122,21 @@ def _draw(question: Question, known: Supervision, groups: NDArray[Any] | None, b
         disagreement = _disagreement(question)
     if call.by == "doubtful" and disagreement is None:
         raise InputError("by", "=doubtful needs labels that models can judge", "draw all rows alike, or by class")
+    if call.by == "class" and not known.n_classes:
+        raise InputError("by", f"=class needs classes: {known.given}", "draw all rows alike")
     count = call.rows
     if count is None:
-        count = _USUAL if disagreement is None else rows_needed(disagreement)
-        question.notes.append(f"{note('forecast of rows', n=count)}.")
-    earlier = None if before is None else ~np.isnan(before.chance)
+        code, count = (
+            ("usual rows", _USUAL) if disagreement is None else ("forecast of rows", rows_needed(disagreement))
+        )
+        question.notes.append(f"{note(code, n=count)}.")
+    earlier = None if before is None else before.chance
     facts: dict[str, Any] = {"strata": known.strata, "disagreement": disagreement, "groups": groups}
-    return draw_rows(known.n_rows, count, design=call.by, before=earlier, random_state=call.seed, **facts)
+    try:
+        return draw_rows(known.n_rows, count, design=call.by, before=earlier, random_state=call.seed, **facts)
+    except InputError as error:
+        name = {"before": "checked", "design": "by"}.get(error.argument, error.argument)
+        raise InputError(name, error.found, error.remedy) from None
 
 
 def _disagreement(question: Question) -> Any:
