@@ -14,8 +14,9 @@ were labelled" is said of the driver and of true columns; power of the given lab
 also after the checked rows are corrected. Then how often intervals hold, and their width over the exact binomial one of
 the checked rows alone: of the share of wrong labels, of all and of each given class, and of the accuracy of a logistic
 regression trained on the given labels (out of fold); how far that accuracy and the one against given labels are off.
-Of labels that were not checked: how far P(wrong) is off, on average over its deciles, and which share of those on the
-list of the audit is said to be wrong, and is.
+How often errors are said to depend on the driver, and on any column: uniform errors depend on none. Of labels that were
+not checked: how far P(wrong) is off, on average over its deciles, and which share of those on the list of the audit is
+said to be wrong, and is.
 With ``--peers`` also cleanlab (drop the flagged rows, then the F-test) and ppi-python (the coefficient of each column,
 with a forest as the prediction). ``--part forecast`` measures the forecasts of rows to check: how often the weakest
 column is found with as many rows, and how often a column that is not settled is so with the further rows of its
@@ -269,6 +270,8 @@ def _of_errors(problem: Problem, truth: Any, given: Any, drawn: NDArray[np.bool_
     said, listed = anchored.wrong, anchored.doubtful & ~drawn
     deciles = np.array_split(others[np.argsort(said[others], kind="stable")], 10)
     line = dict(zip(names, (*one, *of_class), strict=True))
+    line["errors along: driver"] = str(problem.feature_names[DRIVER]) in anchor.along
+    line["errors along: any"] = bool(anchor.along)
     line["P(wrong): off"] = np.mean([abs(said[part].mean() - wrong[part].mean()) for part in deciles])
     if listed.any():
         line |= {"list: said": said[listed].mean(), "list: wrong": wrong[listed].mean()}
