@@ -66,8 +66,14 @@ def test_interval_of_the_index_covers_the_truth():
     assert covered >= 0.90  # 95 % asked for, three standard errors less
 
 
+def _overlap(kept):
+    """Of the features that one sample keeps, the share that another one keeps as well: the mean over all pairs."""
+    pairs = [(one, other) for i, one in enumerate(kept) for j, other in enumerate(kept) if i != j]
+    return sum((one & other).sum() for one, other in pairs) / sum(one.sum() for one, _ in pairs)
+
+
 def _simulated(rng, truth, decides):
-    """A table with these true statistics: its resamples, and the agreement and the shares of fresh samples."""
+    """A table with these true statistics: its resamples, and what fresh samples keep and have in common."""
     line, share, n_features, tested = 3.0, 0.632, len(truth), decides == "tests"
 
     def keep(values):
@@ -75,14 +81,14 @@ def _simulated(rng, truth, decides):
             return np.abs(values) > line
         return values >= np.sort(values, axis=1)[:, [-5]]
 
-    fresh = keep(truth + rng.normal(size=(400, n_features)))
+    fresh = keep(truth + rng.normal(size=(80, n_features)))
     whole = truth + rng.normal(size=n_features)
     values = np.sqrt(share) * whole + np.sqrt(1 - share) * rng.normal(size=(40, n_features))
     selected = keep(values)
     rankings = np.argsort(np.argsort(-values, axis=1), axis=1) + 1
     facts = {"statistics": np.abs(values)} if tested else {"scores": values} if decides == "scores" else {}
     found = forecast_of(selected, rankings, share, **facts)
-    return found, nogueira_index(selected).value, nogueira_index(fresh).value, selected.mean(axis=0), fresh.mean(axis=0)
+    return found, _overlap(selected), _overlap(fresh), selected.mean(axis=0), fresh.mean(axis=0)
 
 
 @pytest.mark.parametrize("decides", ["tests", "scores", "ranks"])
@@ -98,10 +104,11 @@ def test_the_forecast_holds_what_fresh_samples_do_and_resamples_do_not(decides):
         shares.append(found.frequency - will)
         often.append(kept - will)
     assert np.mean(inside) >= 0.85
-    assert abs(np.mean(apart)) < 0.06
-    assert np.mean(resampled) > np.mean(apart) + 0.025, "resamples agree more than fresh samples do"
+    assert abs(np.mean(apart)) < 0.04
     if decides == "tests":  # resamples have fewer rows: true features fall below the line
         assert abs(np.mean(shares)) < 0.04 < -np.mean(often)
+    else:
+        assert np.mean(resampled) > np.mean(apart) + 0.02, "resamples share rows: they agree more than fresh samples do"
 
 
 def test_scores_that_lead_clearly_are_forecast_to_stay():
@@ -117,12 +124,13 @@ def test_scores_that_lead_clearly_are_forecast_to_stay():
     assert swapped.agreement == forecast_of(selected, ranks, 0.632).agreement
 
 
-def test_samples_that_may_keep_all_features_may_agree():
+def test_samples_that_keep_nearly_all_features_agree():
     rng = np.random.default_rng(0)
     statistics = np.abs(6.0 + rng.normal(size=(20, 8)))
     selected = statistics > 4.0
-    selected[0, 0] = False  # one resample drops one feature: as an index, this is no agreement at all
-    assert forecast_of(selected, np.tile(np.arange(8) + 1, (20, 1)), 0.632, statistics).high == 1.0
+    selected[0, 0] = False  # one resample drops one feature: an index that takes chance out calls this no agreement
+    found = forecast_of(selected, np.tile(np.arange(8) + 1, (20, 1)), 0.632, statistics)
+    assert found.low > 0.5 and found.agreement > 0.95
 
 
 @pytest.mark.filterwarnings("ignore:X has no feature")
@@ -145,7 +153,7 @@ def test_a_feature_that_is_seldom_kept_is_named():
     said = " ".join(map(str, how_sure(selector.to_ranking(), None, seldom)))
     weak = [name for name in selector.get_feature_names_out() if name not in ("a", "b")]
     assert f"a fresh sample would keep {weak[0]} less often than not" in said
-    assert "very stable" not in said and "confidence" not in said and "too hopeful" in said
+    assert "very stable" not in said and "confidence" not in said and "another should keep" in said
 
 
 @pytest.mark.parametrize("bad", [[[True, False]], [True, False], np.zeros((3, 0)), [[0.5, 1.0], [1.0, 0.0]]])

@@ -2,10 +2,11 @@
 
 ``python -m benchmarks.anchored_audit [draws] [--jobs N] [--tables choosing|reporting|made|numbers]``
 
-*Anchored*: how far P(wrong) is from the share of wrong labels, in points, on average over its deciles; what the list
-claims (the mean of P(wrong)) and its precision. *Not anchored*: how often ``share_high`` is at least the true share,
-and how far it is above it, in points. The slope of the map and the margin of ``share_high`` were chosen on the tables
-of "choosing" alone; "reporting" and "made" were looked at once, at the end.
+*Anchored*: how far P(wrong) is from the share of wrong labels, in points, on average over the deciles of all rows
+("pooled") and of each table ("deciles"; "chance" is what they were if each P(wrong) were right); what the list claims
+(the mean of P(wrong)) and its precision, with the standard error of the difference ("±"). *Not anchored*: how often
+``share_high`` is at least the true share, and how far it is above it, in points. The map and the margin of
+``share_high`` were chosen on the tables of "choosing" alone; "reporting" and "made" were looked at once, at the end.
 """
 
 from __future__ import annotations
@@ -99,10 +100,13 @@ def measured(audit: Any, wrong: Any) -> dict[str, float]:
     anchored = audit.with_anchor(Anchor.of(float(wrong.mean())))
     order = np.argsort(anchored.wrong, kind="stable")
     apart = [abs(anchored.wrong[part].mean() - wrong[part].mean()) for part in np.array_split(order, 10)]
+    said = anchored.wrong * (1 - anchored.wrong)  # what chance alone does, if each P(wrong) were right
+    chance = [np.sqrt(2 / np.pi * said[part].sum()) / len(part) for part in np.array_split(order, 10)]
     some = 0 < wrong.sum() < len(wrong)
     return {
         "judged": float(audit.judged),
         "deciles": 100 * float(np.mean(apart)),
+        "chance": 100 * float(np.mean(chance)),
         "listed": float(audit.doubtful.sum()),
         "claimed": float(anchored.wrong[audit.doubtful].sum()),
         "right": float(wrong[audit.doubtful].sum()),
@@ -159,6 +163,7 @@ def summary(found: list[tuple[dict[str, Any], Any]]) -> pd.DataFrame:
         if not ours:
             continue
         table, pairs = pd.DataFrame([row for row, _ in ours]), np.concatenate([pairs for _, pairs in ours], axis=1)
+        gap = table["claimed"] - table["right"]
         pairs = pairs[:, np.argsort(pairs[0], kind="stable")]
         apart = [abs(part[0].mean() - part[1].mean()) for part in np.array_split(pairs, 10, axis=1)]
         listed = max(1.0, table["listed"].sum())
@@ -168,9 +173,11 @@ def summary(found: list[tuple[dict[str, Any], Any]]) -> pd.DataFrame:
                 "draws": len(table),
                 "pooled": 100 * np.mean(apart),
                 "deciles": table["deciles"].mean(),
+                "chance": table["chance"].mean(),
                 "listed %": 100 * table["listed"].sum() / pairs.shape[1],
                 "claimed %": 100 * table["claimed"].sum() / listed,
                 "precision %": 100 * table["right"].sum() / listed,
+                "±": 100 * gap.std() * len(gap) ** 0.5 / listed,
                 "auroc": 100 * table["auroc"].mean(),
                 "holds %": 100 * table["holds"].mean(),
                 "above": table["above"].mean(),

@@ -1,7 +1,8 @@
-"""Whether the forecast of a stability holds what fresh samples do: their agreement, and how often they keep a feature.
+"""Whether the forecast of a stability holds what fresh samples do: of the features that one of them keeps, the share
+that another keeps as well ("fresh"), and how often they keep a feature.
 
 ``python -m benchmarks.forecast [fresh samples] [--draws N] [--own N] [--ways auto tests score]
-[--tables choosing|reporting] [--jobs N]``
+[--tables choosing|reporting] [--store FOLDER] [--minutes N]``
 
 Of each table with more than 1,400 rows, and of made ones, 300 rows are drawn, twice. ``stability`` sees only these.
 Fresh samples of 300 are drawn from all other rows. "auto" keeps what its tests relate to the target; "tests" does the
@@ -12,19 +13,22 @@ of the forecast were chosen on the tables of "choosing" alone, by "tests" and "s
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import time
 import warnings
+from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from dubio import FeatureSelector, FisherScore, LinearR2Score, stability
+from dubio import FisherScore, LinearR2Score
+from dubio.evidence.relevance import passes, qvalues_of, relevance_of
 from dubio.problem import read_problem
-from dubio.trust.forecast import Forecast, forecast_of
-from dubio.trust.resampling import _draw_rows, nogueira_index
+from dubio.trust.forecast import forecast_of
+from dubio.trust.resampling import _draw_rows
 from dubio.trust.tolerance import QuickTests
 from dubio_papers.datasets.load import load
 
@@ -56,63 +60,77 @@ def whole_table(name: str, rng: np.random.Generator) -> tuple[Any, Any]:
     return X[rows], names[codes[rows]]
 
 
-def _selector(way: str, y: Any, n_features: int) -> Any:
-    if way == "auto":
-        return FeatureSelector()
-    score = LinearR2Score if y.dtype.kind == "f" else FisherScore
-    return score(n_features_to_select=max(2, n_features // 3))
-
-
-def _kept(way: str, X: Any, y: Any) -> Any:
-    warnings.simplefilter("ignore")
-    fitted = _selector(way, y, X.shape[1]).fit(X, y)
-    return fitted.to_ranking().without_handed_on().support
-
-
-def one(name: str, way: str, number: int, n_fresh: int, n_draws: int) -> dict[str, Any] | None:
-    """One sample: its forecast, and what fresh samples do."""
-    warnings.simplefilter("ignore")
+def _drawn(name: str, way: str, number: int, n_fresh: int, n_draws: int) -> dict[str, Any]:
+    """One sample: what its resamples keep, and why, and what fresh samples keep."""
     rng = np.random.default_rng([7, number, sum(map(ord, name))])
     X, y = whole_table(name, np.random.default_rng(sum(map(ord, name))))
     order = rng.permutation(len(y))
     own, rest = order[:ROWS], order[ROWS:]
-    drawn = [rng.choice(rest, ROWS, replace=False) for _ in range(n_fresh)]
-    if way == "tests":
-        forecast, selected, fresh = _by_quick_tests(X, y, own, drawn, n_draws)
+    target: Any = "numbers" if y.dtype.kind == "f" else "classes"
+    whole = read_problem(X[own], y[own], target=target)
+    parts = [
+        whole.rows(_draw_rows(whole.supervision.strata, None, False, np.random.default_rng([draw, 7])))
+        for draw in range(n_draws)
+    ]
+    fresh = [rng.choice(rest, ROWS, replace=False) for _ in range(n_fresh)]
+    parts += [read_problem(X[rows], y[rows], target=target) for rows in fresh]
+    tests = QuickTests(n_jobs=1)
+    decided = [_decided(way, part, target, tests) for part in parts]
+    kept, why = (np.array(found) for found in zip(*decided, strict=True))
+    return {"kept": kept[:n_draws], "why": why[:n_draws], "fresh": kept[n_draws:]}
+
+
+def _decided(way: str, part: Any, target: str, tests: QuickTests) -> tuple[Any, Any]:
+    """The features that are kept of a table, and the statistics or scores by which they are."""
+    if way == "score":
+        score = LinearR2Score if target == "numbers" else FisherScore
+        fitted = score(n_features_to_select=max(2, part.n_features // 3)).fit_problem(part)
+        return fitted.support_, fitted.scores_
+    if way == "auto":  # the selector keeps what these tests relate to the target; its search only orders it
+        found = relevance_of(part, n_jobs=1, only_decides=True)
+        kept, pvalues = found.relevant, found.pvalues
     else:
-        found = stability(_selector(way, y, X.shape[1]), X[own], y[own], n_draws=n_draws)
-        forecast, selected = found.forecast, found.selected
-        fresh = np.array([_kept(way, X[rows], y[rows]) for rows in drawn])
-    if forecast is None or not fresh.any():
+        pvalues, counts = tests.pvalues(part, part.n_rows)
+        kept = passes(qvalues_of(pvalues, counts), tests.alpha)
+    return kept, norm.isf(np.maximum(pvalues, 1e-300) / 2)
+
+
+def one(name: str, way: str, number: int, n_fresh: int, n_draws: int, store: Path | None) -> dict[str, Any] | None:
+    """One sample: its forecast, and what fresh samples do."""
+    warnings.simplefilter("ignore")
+    file = None if store is None else store / f"{name.replace(':', '_')}-{way}-{number}-{n_fresh}-{n_draws}.npz"
+    if file is not None and file.exists():
+        with np.load(file) as stored:
+            drawn = dict(stored)
+    else:
+        drawn = _drawn(name, way, number, n_fresh, n_draws)
+        if file is not None:
+            np.savez_compressed(file, **drawn)
+    selected, fresh, ranks = drawn["kept"], drawn["fresh"], np.zeros(drawn["kept"].shape, dtype=np.int64)
+    if not (selected.any() and fresh.any()):
         return None
-    agreement, index = nogueira_index(fresh).value, nogueira_index(selected)
+    why = {"scores" if way == "score" else "statistics": drawn["why"]}
+    forecast = forecast_of(selected, ranks, 0.632, **why)
+    agreement = overlap(fresh)
     return {
         "table": name,
         "way": way,
+        "number": number,
+        "kept": float(fresh.mean()),
         "fresh": agreement,
-        "resamples": index.value,
+        "resamples": overlap(selected),
         "forecast": forecast.agreement,
         "width": forecast.high - forecast.low,
         "holds": float(forecast.low <= agreement <= forecast.high),
-        "held before": float(index.low <= agreement <= index.high),
         "share off": float(np.abs(forecast.frequency - fresh.mean(axis=0)).mean()),
         "share off before": float(np.abs(selected.mean(axis=0) - fresh.mean(axis=0)).mean()),
     }
 
 
-def _by_quick_tests(X: Any, y: Any, own: Any, drawn: Any, n_draws: int) -> tuple[Forecast | None, Any, Any]:
-    """The forecast, what resamples keep, and what fresh samples keep."""
-    target: Any = "numbers" if y.dtype.kind == "f" else "classes"
-    whole, tests = read_problem(X[own], y[own], target=target), QuickTests(n_jobs=1)
-    pvalues, selected = [], []
-    for number in range(n_draws):
-        part = whole.rows(_draw_rows(whole.supervision.strata, None, False, np.random.default_rng([number, 7])))
-        pvalues.append(tests.pvalues(part, "resample")[0])
-        selected.append(tests.kept(part, "resample"))
-    fresh = np.array([tests.kept(read_problem(X[rows], y[rows], target=target), "fresh") for rows in drawn])
-    kept, statistics = np.array(selected), norm.isf(np.maximum(pvalues, 1e-300) / 2)
-    ranks = np.zeros(kept.shape, dtype=np.int64)  # not used: tests decide
-    return forecast_of(kept, ranks, 0.632, statistics) if kept.any() else None, kept, fresh
+def overlap(kept: Any) -> float:
+    """Of the features that one sample keeps, the share that another one keeps as well: mean over pairs of samples."""
+    counts, samples = kept.sum(axis=0), len(kept)
+    return float((counts * (counts - 1)).sum() / (samples - 1) / counts.sum())
 
 
 def main() -> None:
@@ -121,17 +139,20 @@ def main() -> None:
     parser.add_argument("fresh", type=int, nargs="?", default=40)
     parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--own", type=int, default=OWN)
-    parser.add_argument("--ways", nargs="+", choices=["auto", "tests", "score"], default=["auto", "score"])
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--ways", nargs="+", choices=["auto", "tests", "score"], default=["auto", "tests", "score"])
     parser.add_argument("--tables", choices=list(SETS), action="append")
+    parser.add_argument("--store", type=Path, help="a folder; what is in it is not drawn again")
+    parser.add_argument("--minutes", type=float, default=1e9, help="begin no sample after this time")
     options = parser.parse_args()
+    if options.store is not None:
+        options.store.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
     for part in options.tables or SETS:
-        tasks = [(name, way, number) for name in SETS[part] for way in options.ways for number in range(options.own)]
-        done = joblib.Parallel(n_jobs=options.jobs, return_as="generator")(
-            joblib.delayed(one)(*task, options.fresh, options.draws) for task in tasks
-        )
         found = []
-        for row in done:
+        for number, way, name in itertools.product(range(options.own), options.ways, SETS[part]):
+            if time.monotonic() - began > 60 * options.minutes:
+                break
+            row = one(name, way, number, options.fresh, options.draws, options.store)
             if row is not None:
                 print(json.dumps(row), flush=True)
                 found.append(row)

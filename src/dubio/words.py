@@ -457,9 +457,8 @@ SENTENCES: dict[str, str] = {
     "all kept": "when the data are resampled, only the order can change: every feature is kept",
     "never kept": "when {resampled} {draws} times, nothing was kept",
     "sometimes kept": "when {resampled} {draws} times, a feature was kept in {some} of them",
-    "forecast": "selections from fresh samples of this size should agree to {forecast} (forecast; {low} to {high} "
-    "five times in six; 1 means always the same features, 0 no better than chance). When {resampled} {draws} "
-    "times, the selections agreed to {agreement}, which is too hopeful: they share rows",
+    "forecast": "of the features that one fresh sample of this size keeps, another should keep {forecast:.0f} % "
+    "(forecast; {low:.0f} to {high:.0f} % five times in six; {chance:.0f} % if features were kept at random)",
     "agreement of resamples": "when {resampled} {draws} times, the selections agreed to {agreement} (1 means always "
     "the same features, 0 no better than chance)",
     "often kept": "kept in most draws, {n} of {of} {of:feature|features}: {names}",

@@ -250,6 +250,8 @@ class LabelAudit(Audit):
     contradicts : array (n_rows,) of bool or None
         Rows that are equal to others in all columns and have another label than most of these: they come first. None if
         there are none.
+    counted : array (n_classes, n_classes) or None
+        Of an anchored audit, ``joint`` as the engine counted it.
     """
 
     _columns: ClassVar[tuple[str, ...]] = ("given", "suggested", "wrong", "doubtful", "rank")
@@ -277,6 +279,7 @@ class LabelAudit(Audit):
     skills: dict[str, float] = field(default_factory=dict)
     anchor: Anchor | None = None
     contradicts: NDArray[np.bool_] | None = field(default=None, repr=False)
+    counted: Floats | None = field(default=None, repr=False)
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -333,7 +336,8 @@ class LabelAudit(Audit):
 
         If the rates of the classes were found by checking rows, the list of doubtful labels follows from it too.
         """
-        wrong = anchor.wrong_in_classes(self.disagreement, self.codes, self.joint.sum(axis=1) - self.joint.diagonal())
+        counted = self.joint if self.counted is None else self.counted
+        wrong = anchor.wrong_in_classes(self.disagreement, self.codes, counted.sum(axis=1) - counted.diagonal())
         rows = np.flatnonzero(self.labelled)
         probabilities = np.array(self.probabilities)
         others = probabilities[rows]
@@ -350,7 +354,7 @@ class LabelAudit(Audit):
             probabilities[seen] = told[seen]
         joint = np.zeros_like(self.joint)
         np.add.at(joint, self.codes[rows], probabilities[rows])
-        found = replace(self, probabilities=probabilities, joint=joint, anchor=anchor)
+        found = replace(self, probabilities=probabilities, joint=joint, anchor=anchor, counted=counted)
         return found if anchor.truth is None else found._doubting_the_likeliest(seen)
 
     def _doubting_the_likeliest(self, seen: NDArray[np.bool_]) -> Self:

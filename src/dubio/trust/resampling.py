@@ -71,8 +71,8 @@ class Stability:
         Share of the draws that kept the feature. Resamples share rows, and have fewer different ones than the table: a
         fresh sample may keep a feature more often, or less.
     index : NogueiraIndex or None
-        Agreement of the resamples. 1: always the same features; 0: no more similar than by chance. It is higher than
-        that of fresh samples. None if nothing was kept.
+        Agreement of the resamples. 1: always the same features; 0: no more similar than by chance. That of fresh
+        samples is mostly lower. None if nothing was kept.
     forecast : Forecast or None
         What fresh samples of the same size will keep (:func:`dubio.trust.forecast.forecast_of`). None if nothing was
         kept, or if no rows were drawn.
@@ -128,14 +128,15 @@ class Stability:
         return paragraph([self.agreement(), kept])
 
     def agreement(self) -> Note:
-        """How far selections agree: those of fresh samples, if the resamples tell; else those of the resamples."""
+        """How far selections agree: those of fresh samples, if resamples show it; else those of the resamples."""
         assert self.index is not None
-        facts: dict[str, Any] = {"resampled": say(f"resampled {self.resample}"), "draws": len(self.rankings)}
-        facts["agreement"] = f"{round(self.index.value, 2) + 0.0:.2f}"  # never "-0.00"
         if self.forecast is None:
+            facts: dict[str, Any] = {"resampled": say(f"resampled {self.resample}"), "draws": len(self.rankings)}
+            facts["agreement"] = f"{round(self.index.value, 2) + 0.0:.2f}"  # never "-0.00"
             return note("agreement of resamples", **facts)
-        ends = {"forecast": self.forecast.agreement, "low": self.forecast.low, "high": self.forecast.high}
-        return note("forecast", **facts, **{name: f"{end:.2f}" for name, end in ends.items()})
+        shares = {"forecast": self.forecast.agreement, "low": self.forecast.low, "high": self.forecast.high}
+        shares["chance"] = float(self.forecast.frequency.mean())
+        return note("forecast", **{name: 100 * share for name, share in shares.items()})
 
     def _repr_html_(self) -> str:
         table = self.to_frame()
