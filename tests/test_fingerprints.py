@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from dubio import FeatureSelector, InputError, label_fingerprints
+from dubio import FeatureSelector, InputError, audit_labels, label_fingerprints
 from dubio.doubt import doubt_test
 from dubio.problem import read_problem
 from dubio.target.soft import krippendorff_alpha
@@ -52,15 +54,20 @@ def test_fair_errors_are_no_fingerprint() -> None:
     assert alarms <= 1
 
 
-def test_fingerprint_without_annotators() -> None:
+def where_low() -> tuple[np.ndarray, np.ndarray]:
+    """Three classes; half of the labels are wrong where the last of six columns is low."""
     rng = np.random.default_rng(3)
     truth = np.arange(300) % 3
     X = rng.normal(size=(300, 6))
     X[:, :3] += 4 * (truth[:, None] == np.arange(3))
-    y = np.where((X[:, 5] < -0.5) & (rng.random(300) < 0.5), (truth + 1) % 3, truth)
+    return X, np.where((X[:, 5] < -0.5) & (rng.random(300) < 0.5), (truth + 1) % 3, truth)
+
+
+def test_fingerprint_without_annotators() -> None:
+    X, y = where_low()
     found = label_fingerprints(X, y)
     assert found.related.tolist() == [False] * 5 + [True]
-    assert str(found).endswith("x5: labels are more doubtful where it is low.")
+    assert "x5: labels are more doubtful where it is low. Only checked rows settle" in str(found)
     assert found.annotators == () and "annotator" not in found.columns()
 
 
@@ -142,6 +149,16 @@ def test_report_and_command_name_the_annotator(tmp_path: Path, capsys: pytest.Ca
     assert text.count("<script") == 2
     assert run(["rank", str(path), "--annotator", "who"]) == 2
     assert "--target too" in capsys.readouterr().err
+
+
+def test_the_front_of_a_page_names_a_kept_column_along_which_labels_are_doubtful() -> None:
+    X, y = where_low()
+    selector = FeatureSelector("linear_r2", n_features_to_select=6).fit(X, y)
+    more = {"fingerprints": label_fingerprints(X, y), "audit": audit_labels(X, y)}
+    front = unescape(render_report(gather(selector, X, y, **more)).split("<section")[1])
+    said = [one for one in re.sub(r"<[^>]*>", ". ", front).split(". ") if "label" in one]
+    assert len(said) == 1, "the front says one sentence about labels"
+    assert "labels are more doubtful along 'x5', and only checked rows settle whether it is related" in said[0]
 
 
 def test_page_says_when_no_feature_has_a_fingerprint() -> None:

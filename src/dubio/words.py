@@ -365,6 +365,8 @@ SENTENCES: dict[str, str] = {
     "{over_random})",
     # An audit of {labels}, which stands for "labels" or "numbers". Without an anchor, no label is called wrong.
     "disagree": "in {n} of {labelled} rows the models disagree with the {label}: look at {n:it|them} first",
+    "doubtful along": "{headline}; labels are more doubtful along {features!q:5}, and only checked rows settle whether "
+    "{n:it is|they are} related to the truth or to how rows were labelled",
     "none disagree": "the models do not clearly disagree with any of the {labelled} {labels}",
     "votes wrong": "{n} of {votes} votes of {people} annotators {n:looks|look} wrong",
     "no vote wrong": "none of the {votes} votes of {people} annotators looks wrong",
@@ -594,6 +596,7 @@ SENTENCES: dict[str, str] = {
     "checked rows settle it (dubio check).",
     "no mark": "No feature is related to doubt about the labels, beyond what its relation to the classes explains.",
     "marked": "Look at these features before you trust them:",
+    "only checked": "Only checked rows settle whether a feature is related to the truth or to how rows were labelled.",
     "marked kept": "{mark} (kept)",
     "marked not kept": "{mark} (not kept)",
     "truth of votes": "Labels of {name}: the class most likely by all votes (rows) and the given class (columns)",

@@ -118,9 +118,9 @@ class Fingerprints:
 
     def __str__(self) -> str:
         marked = np.flatnonzero(self.marked)
-        if not len(marked):
-            return say("no mark")
-        return "Look at these features before you trust them. " + ". ".join(self.in_words(int(j)) for j in marked) + "."
+        said = [f"{self.in_words(int(j))}." for j in marked]
+        first = "Look at these features before you trust them." if said else say("no mark")
+        return " ".join([first, *said, say("only checked")])
 
 
 def label_fingerprints(
@@ -183,8 +183,8 @@ def label_fingerprints(
     >>> X = rng.normal(size=(300, 4))
     >>> X[:, 0] += 4 * truth
     >>> given = np.where((X[:, 3] > 0.8) & (rng.random(300) < 0.5), 1 - truth, truth)  # column 3 decides where
-    >>> print(label_fingerprints(X, given))
-    Look at these features before you trust them. x3: labels are more doubtful where it is high.
+    >>> print(label_fingerprints(X, given))  # doctest: +ELLIPSIS
+    Look at these features before you trust them. x3: labels are more doubtful where it is high. Only checked rows ...
     """
     check_alpha(alpha)
     options: dict[str, Any] = {"alpha": alpha, "random_state": seed_of(random_state), "n_jobs": n_jobs}

@@ -20,7 +20,7 @@ from dubio.table.matrix import fill_missing, standardize
 from dubio.target.knowledge import Supervision
 from dubio.trust.fingerprints import annotators_in_words
 from dubio.trust.selection import FEWEST_ROWS, KeptColumn
-from dubio.words import paragraph, sentence
+from dubio.words import note, paragraph, sentence
 from dubio_app.report import tables
 from dubio_app.report.findings import Findings
 from dubio_app.report.svg import figure
@@ -59,7 +59,7 @@ def _answer(findings: Findings) -> dict[str, Any]:
     return {
         "title": say("title of labels" if findings.about_labels else "title", target=findings.target_name),
         "question": say(question, given=all_of(map(quoted, findings.ranking.given))),
-        "answer": sentence(findings.audit.headline()) if about_audit else headline,
+        "answer": _on_labels(findings) if about_audit else headline,
         "kept": [(name, 0 < enough <= place) for place, name in enumerate(kept[:_CHIPS])],
         "more": max(0, len(kept) - _CHIPS),
         "has_key": enough > 0,
@@ -76,7 +76,19 @@ def _surety(findings: Findings) -> Iterator[str]:
     yield from map(sentence, findings.beyond)
     yield from map(sentence, how_sure(findings.ranking, findings.alpha, findings.stability))
     if findings.audit is not None and not findings.about_labels:
-        yield sentence(findings.audit.headline())
+        yield _on_labels(findings)
+
+
+def _on_labels(findings: Findings) -> str:
+    """What the front says about the labels, in one sentence, with the kept features along which they are doubtful.
+
+    Checked rows settle whether these are related to the truth; then the ranking says so.
+    """
+    said, found, ranking = findings.audit.headline(), findings.fingerprints, findings.ranking
+    if found is None or findings.no_rows or ranking.about_truth is not None:
+        return sentence(said)
+    marked = [str(ranking.names[j]) for j in ranking.order if found.marked[j] and ranking.support[j]]
+    return sentence(note("doubtful along", headline=str(said), features=marked, n=len(marked)) if marked else said)
 
 
 def _limits(findings: Findings) -> list[str]:
@@ -397,7 +409,7 @@ def _labellers(findings: Findings) -> Iterator[Part]:
         return
     yield {"text": say("labellers")}
     marked = [int(j) for j in findings.order if found.marked[j]][:_SHOWN]
-    yield {"text": say("marked") if marked else str(found)}
+    yield {"text": say("marked" if marked else "no mark")}
     codes = ["marked kept" if findings.ranking.support[j] else "marked not kept" for j in marked]
     yield {"items": [say(code, mark=found.in_words(j)) for code, j in zip(codes, marked, strict=True)]}
     yield {"text": annotators_in_words(found)}
