@@ -109,6 +109,29 @@ def test_a_loss_needs_another_row(n_rows, words):
         NeighborLoss(SubsetDistances(np.zeros((n_rows, 2))), [np.zeros(n_rows)])
 
 
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_losses_after_a_change_are_those_of_all_distances(seed):
+    """Many equal distances, groups and few rows: each way to the nearest rows finds the same ones."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(8, 90)), int(rng.integers(2, 7))
+    X, values = rng.normal(size=(n, d)), rng.normal(size=n)
+    X = X if rng.random() < 0.3 else (4 * X).round() / rng.choice([1, 4, 16])  # sums of their squares are exact
+    groups = np.unique(rng.integers(0, n // 2, n), return_inverse=True)[1] if rng.random() < 0.5 else None
+    loss = NeighborLoss(SubsetDistances(X, groups=groups), [values], n_neighbors=int(rng.integers(1, 16)))
+    subset = np.sort(rng.permutation(d)[: rng.integers(0, d)])
+    loss.start(subset)
+    for change, candidates in ((ADD, np.setdiff1d(np.arange(d), subset)), (REMOVE, subset[: len(subset) - 1])):
+        for candidate, found in zip(candidates.tolist(), loss.evaluate(candidates, change), strict=True):
+            changed = np.append(subset, candidate) if change == ADD else subset[subset != candidate]
+            distances = sum((X[:, None, j] - X[None, :, j]) ** 2 for j in changed.tolist()) + np.zeros((n, n))
+            own = np.arange(n) if groups is None else groups
+            distances[own[:, None] == own] = np.inf
+            nearest = np.argsort(distances, axis=1, kind="stable")[:, : loss.n_neighbors]
+            expected = ((values - values[nearest].mean(axis=1)) ** 2).mean()
+            assert found == pytest.approx(expected, rel=1e-9)
+
+
 @given(st.lists(st.integers(0, 6), min_size=2, max_size=70), st.integers(1, 20))
 @settings(max_examples=100)
 def test_nearest_rows_are_those_of_a_stable_sort(gaps, k):

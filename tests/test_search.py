@@ -11,6 +11,7 @@ from dubio.kernels.distances import collect_within, nearest_until, scratch_marks
 from dubio.neighbors.distances import SubsetDistances, check_row_limit
 from dubio.neighbors.greedy import ADD, REMOVE, greedy_search
 from dubio.progress import listening
+from dubio.table.rows import order_by, stable_orders
 
 
 class CorrelationCriterion:
@@ -161,3 +162,13 @@ def test_nearest_until_is_a_sort_and_a_running_sum(entries, share):
     assert reached == pytest.approx(np.cumsum(weights[order])[place])
     assert r[found] == rows[order][place]
     assert set(r[: found + 1]) == set(rows[order][: place + 1])
+
+
+@pytest.mark.parametrize("n_values", [2, 7, 1000])
+def test_orders_are_those_of_stable_sorts(n_values):
+    rng = np.random.default_rng(n_values)
+    table = rng.integers(0, n_values, size=(60, 5)).astype(float)
+    table[rng.random(table.shape) < 0.1] = np.nan
+    table[:5, 0] = [0.0, -0.0, np.inf, np.inf, -np.inf]
+    np.testing.assert_array_equal(order_by(table.T), np.lexsort(table.T[::-1]))
+    np.testing.assert_array_equal(stable_orders(table.T), np.argsort(table.T, axis=1, kind="stable"))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dubio.kernels.threads import chunks
 from dubio.table.rows import groups_of_rows, most_frequent_codes
 from dubio.target.knowledge import Supervision
 
@@ -29,8 +30,8 @@ class Rows(Protocol):
 _ROWS_PER_CLASS = 10
 #: Fewest groups in a sample, if there are as many.
 _GROUPS = 100
-#: Number of rows whose contents are mixed at a time.
-_MIXED_ROWS = 65_536
+#: Number of cells whose contents are mixed at a time: as many as the cache of a processor holds.
+_MIXED_CELLS = 32_768
 
 
 def sample_rows(problem: Rows, most: int, random_state: int | None = 0) -> NDArray[np.int64]:
@@ -131,9 +132,10 @@ def mixed_contents(problem: Rows, random_state: int | None) -> NDArray[np.uint64
             sums = np.append(np.uint64(0), np.cumsum(_bits(table.data) * factors[table.indices]))
             numbers += sums[table.indptr[1:]] - sums[table.indptr[:-1]]
             continue
-        for start in range(0, len(table), _MIXED_ROWS):
-            block = _bits(table[start : start + _MIXED_ROWS]).reshape(-1, width)
-            numbers[start : start + _MIXED_ROWS] += (block * factors).sum(axis=1, dtype=np.uint64)
+        for start, stop in chunks(len(table), max(1, _MIXED_CELLS // max(1, width))):
+            block = _bits(table[start:stop]).reshape(-1, width)
+            block *= factors
+            numbers[start:stop] += block.sum(axis=1, dtype=np.uint64)
     numbers = scrambled(numbers)
     return scrambled(numbers + _places_within(numbers).astype(np.uint64) * np.uint64(0xD1B54A32D192ED03))
 
@@ -173,4 +175,5 @@ def scrambled(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
     """The bits of numbers as whole numbers, mixed a little; zero has one form."""
     bits = (np.ascontiguousarray(values, dtype=np.float64) + 0.0).view(np.uint64)
-    return np.asarray(bits ^ (bits >> np.uint64(32)))
+    bits ^= bits >> np.uint64(32)
+    return bits

@@ -29,6 +29,7 @@ from dubio.errors import InputError, InputWarning, warn
 from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.sampling import sample_rows
+from dubio.table.rows import order_by
 from dubio.target.knowledge import Supervision
 
 
@@ -346,7 +347,7 @@ def read_experts(experts: Any) -> dict[str, Any]:
 
 def content_order(X: NDArray[Any], codes: Codes) -> Codes:
     """An order of the rows that depends only on their content, not on their position in the table."""
-    return np.lexsort((codes, *X.T[::-1]))
+    return order_by([*X.T, codes])
 
 
 def require_judges(supervision: Supervision, groups: Codes | None = None) -> None:

@@ -30,7 +30,7 @@ from dubio.kernels.threads import chunks
 from dubio.problem import Problem
 from dubio.sampling import mixed_contents
 from dubio.table.matrix import Columns, Matrix, standardize
-from dubio.table.rows import centred_within, group_means
+from dubio.table.rows import centred_within, group_means, orders_and_ties
 from dubio.words import Note, note, say
 
 Floats = NDArray[np.float64]
@@ -116,7 +116,7 @@ class Evidence:
         )
         for start, stop in chunks(len(values), _COLUMNS_AT_ONCE):
             block = np.asarray(columns[:, values[start:stop]], dtype=np.float64)
-            scores = ndtri((rankdata(block, axis=0) - 0.5) / len(block))
+            scores = _normal_scores(block.T).T
             spread = scores.std(axis=0)
             scale = np.divide((block - block[0]).std(axis=0), spread, out=np.zeros(len(spread)), where=spread > 0)
             columns[:, values[start:stop]] = scores * scale
@@ -154,6 +154,15 @@ class Evidence:
                 line = np.where(gone, np.inf, table[:, 0])
             lines[feature - start] = line[rows]
         return lines
+
+
+def _normal_scores(lines: Floats) -> Floats:
+    """The normal quantile of the rank of each value in its line; equal values have their mean rank."""
+    order, tied = orders_and_ties(lines)
+    scores, n = np.empty(lines.shape), lines.shape[1]
+    np.put_along_axis(scores, order, ndtri((np.arange(1.0, n + 1) - 0.5) / n), axis=1)
+    scores[tied] = ndtri((rankdata(lines[tied], axis=1) - 0.5) / n)
+    return scores
 
 
 def _scaled(scores: Floats) -> Floats:

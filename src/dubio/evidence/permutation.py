@@ -260,7 +260,8 @@ def feature_moments(X: Matrix, columns: Columns | None) -> tuple[Floats, Floats,
         return np.divide(f, np.where(largest > 0, largest, 1.0), out=f)
 
     blocks = (scaled(X[:, start:stop], 0, "C") for start, stop in chunks(X.shape[1], 256))
-    second, fourth = np.hstack([((f**2).mean(axis=0), (f**4).mean(axis=0)) for f in blocks])
+    squares = (f**2 for f in blocks)
+    second, fourth = np.hstack([(f2.mean(axis=0), (f2**2).mean(axis=0)) for f2 in squares])
     if columns is None or columns.is_plain:
         return second, fourth, None
     second, fourth = second[columns.starts], fourth[columns.starts]

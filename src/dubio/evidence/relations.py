@@ -30,7 +30,7 @@ from dubio.kernels.smooth import shuffled_smooth_errors, smooth_errors
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.neighbors.graphs import TargetNeighbors
 from dubio.table.matrix import feature_sums
-from dubio.table.rows import centred_within, groups_of_rows, random_order
+from dubio.table.rows import centred_within, groups_of_rows, random_order, stable_orders
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -219,10 +219,7 @@ def smooth_r2(evidence: Evidence, *, random_state: Any = 0, n_jobs: int | None =
     def work(start: int, stop: int) -> Floats:
         lines = evidence.lines(start, stop, rows)
         errors = np.empty(stop - start)
-        if ranks is None:
-            orders = np.argsort(lines, axis=1, kind="stable")
-        else:
-            orders = np.array([ranks.order(line) for line in lines])
+        orders = stable_orders(lines) if ranks is None else np.array([ranks.order(line) for line in lines])
         smooth_errors(target, weights if len(weights) else None, orders, half, errors)
         return np.where((lines == lines[:, :1]).all(axis=1), -np.inf, 1.0 - errors / total)
 

@@ -17,6 +17,7 @@ from dubio.kernels.distances import (
     Integers,
     Marks,
     Rows,
+    bound_from_rows,
     gather_marked,
     mark_within,
     offer,
@@ -24,8 +25,8 @@ from dubio.kernels.distances import (
     sort_by_distance,
 )
 
-#: Rows used for each neighbour wanted for a bound on distances.
-_FOR_BOUND = 2
+#: Columns that may be added are tried this many at a time.
+_WIDTH = 64
 #: Halvings of an interval that holds the k-th smallest distance. The distances below its middle are counted without a
 #: branch, so by vector instructions; a sorted list of k takes four times as long.
 _HALVINGS = 8
@@ -60,7 +61,7 @@ def nearest_set_after_change(
     column: Floats,
     own: float,
     sign: float,
-    some: Rows,
+    bound: float,
     power: float,
     marks: Marks,
     distances: Floats,
@@ -69,21 +70,11 @@ def nearest_set_after_change(
 ) -> None:
     """Fill ``rows[:k]`` with the rows of smallest changed distance, in any order; ties go to the earlier rows.
 
-    The k nearest among ``some`` rows give a bound on the distance. If a column is removed, the first k of them do: they
-    should be the nearest in the subset, and they come nearer. Often few other rows lie within the bound. If it is
-    loose, a tighter one is tried, as if rows were spread evenly (squared distances then grow with the share of rows to
-    the ``power`` of 2 / dimensions). ``distances`` and ``rows`` are scratch for all rows.
+    At least k rows are within the ``bound``, and often few others are. If there are many, a tighter bound is tried, as
+    if rows were spread evenly (squared distances then grow with the share of rows to the ``power`` of 2 / dimensions).
+    ``distances`` and ``rows`` are scratch for all rows.
     """
-    bound = 0.0
-    for p in range(len(some)):
-        gap = own - column[some[p]]
-        distances[p] = row[some[p]] + sign * gap * gap
-        if p < k:
-            bound = max(bound, distances[p])
-    within = mark_within(row, column, own, sign, bound, marks) if sign < 0.0 else _LOOSE * k + 1
-    if within > _LOOSE * k:
-        bound = bound_on_kth(distances, len(some), k)
-        within = mark_within(row, column, own, sign, bound, marks)
+    within = mark_within(row, column, own, sign, bound, marks)
     if within > _LOOSE * k and 0.0 < bound < np.inf:
         within = mark_within(row, column, own, sign, bound * (_TIGHT * k / within) ** power, marks)
         if within < k:
@@ -111,49 +102,44 @@ def nearest_set_after_change(
 
 
 @numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def nearest_set_after_adding(
+def smallest_after_adding(
+    block: Floats,
     row: Floats,
-    column: Floats,
-    own: float,
+    i: int,
     sign: float,
     near: Rows,
     near_distances: Floats,
-    distances: Floats,
-    rows: Rows,
-    k: int,
-) -> bool:
-    """The same for a column that is added (``sign`` 0: none is), from the rows near without it, in their order.
+    changed: Floats,
+    smallest: Floats,
+) -> int:
+    """Fill ``changed`` (near rows, columns) with the distances of row i to its near rows if a column is added.
 
-    A row comes no nearer when a column is added. So the rows whose distance without it is within the bound are enough.
-    Returns False if ``near`` may not hold all of them.
+    ``row`` has the distances without it, and ``block`` the columns that may be added (``sign`` 0: none is).
+    ``smallest`` (k, columns) gets the k smallest distances in order. A row comes no nearer when a column is added, so
+    near rows are asked in their order until all further ones lie beyond the k-th smallest; returns how many were asked.
+    The innermost loops run over columns without a branch: they compile to vector instructions.
     """
-    first = min(_FOR_BOUND * k, len(near))
-    for p in range(first):
-        gap = own - column[near[p]]
-        distances[p] = row[near[p]] + sign * gap * gap
-        rows[p] = near[p]
-    bound = bound_on_kth(distances, first, k)
-    if not near_distances[-1] > bound:
-        return False
-    found = 0
-    for p in range(first):
-        distances[found], rows[found] = distances[p], rows[p]
-        found += distances[p] <= bound
-    for p in range(first, len(near)):
-        if near_distances[p] > bound:
-            break
-        gap = own - column[near[p]]
-        distances[found] = row[near[p]] + sign * gap * gap
-        rows[found] = near[p]
-        found += distances[found] <= bound
-    while found > k:
-        worst = 0
-        for p in range(1, found):
-            if distances[p] > distances[worst] or (distances[p] == distances[worst] and rows[p] > rows[worst]):
-                worst = p
-        found -= 1
-        distances[worst], rows[worst] = distances[found], rows[found]
-    return True
+    k, width = smallest.shape
+    own, new = block[i], np.empty(width)
+    smallest[:] = np.inf
+    for p in range(len(near)):
+        distance, other, both = row[near[p]], block[near[p]], changed[p]
+        if p >= k:
+            within, bounds = 0, smallest[k - 1]
+            for c in range(width):
+                within += near_distances[p] <= bounds[c]
+            if within == 0:
+                return p
+        for c in range(width):
+            gap = own[c] - other[c]
+            new[c] = distance + sign * gap * gap
+            both[c] = new[c]
+        for q in range(min(p + 1, k)):
+            known = smallest[q]
+            for c in range(width):
+                one, two = known[c], new[c]
+                known[c], new[c] = min(one, two), max(one, two)
+    return len(near)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -166,7 +152,8 @@ def fill_nearest(squared: Floats, near: Rows, nearest: Rows, nearest_distances: 
     marks, no_column, no_weights = scratch_marks(n), np.zeros(n), np.empty(k)
     distances, rows = np.empty(n), np.empty(n, dtype=np.int32)
     for i in range(len(squared)):
-        nearest_set_after_change(squared[i], no_column, 0.0, 0.0, near[i], 2.0 / dimensions, marks, distances, rows, k)
+        bound = bound_from_rows(squared[i], no_column, 0.0, 0.0, near[i])
+        nearest_set_after_change(squared[i], no_column, 0.0, 0.0, bound, 2.0 / dimensions, marks, distances, rows, k)
         sort_by_distance(distances, rows, no_weights, 0, k)
         for p in range(k):  # an assignment of the whole row would take a second to compile
             nearest[i, p], nearest_distances[i, p] = rows[p], distances[p]
@@ -187,6 +174,39 @@ class Targets(NamedTuple):
     target_of: Integers
     #: (rows,): the weight of each row; empty if all count alike.
     votes: Floats
+    #: (rows, numbers + classes + 1): what a near row says: its numbers times its vote, its memberships, and its vote.
+    said: Floats
+
+
+@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def hear_nearest(near: Rows, asked: int, changed: Floats, smallest: Floats, said: Floats, heard: Floats) -> None:
+    """Fill ``heard`` (targets, columns) with the sums of what the k nearest rows say, for each column of ``changed``.
+
+    They are among the first rows ``asked``; of rows that are equally far, the earlier ones count.
+    """
+    k, width = smallest.shape
+    inside, surplus, bounds = np.empty(width), np.full(width, -float(k)), smallest[k - 1]
+    heard[:] = 0.0
+    for p in range(asked):
+        distances = changed[p]
+        for c in range(width):
+            inside[c] = 1.0 if distances[c] <= bounds[c] else 0.0
+            surplus[c] += inside[c]
+        for t in range(len(heard)):
+            word, sums = said[near[p], t], heard[t]
+            for c in range(width):
+                sums[c] += inside[c] * word
+    for c in range(width):
+        last = np.int64(len(said))
+        while surplus[c] > 0.0:
+            worst = np.int64(-1)
+            for p in range(asked):
+                if changed[p, c] == bounds[c] and worst < near[p] < last:
+                    worst = near[p]
+            for t in range(len(heard)):
+                heard[t, c] -= said[worst, t]
+            last = worst
+            surplus[c] -= 1.0
 
 
 @numba.njit(cache=True, nogil=True)
@@ -212,39 +232,39 @@ def loss_sums(
     of each row, at least k, and their distances in the current subset; or any rows, with distances of 0.
     """
     n_numbers, n_classes, n = len(targets.values), len(targets.memberships), columns.shape[1]
-    votes = targets.votes
-    weighted = len(votes) > 0
+    n_said = n_numbers + n_classes
     marks = scratch_marks(n)
     distances, nearest = np.empty(n), np.empty(n, dtype=np.int32)
-    power, most = 2.0 / dimensions, min(_FOR_BOUND * k, near.shape[1])
-    for i in range(start, stop):
-        row = squared[i]
-        for c in range(len(candidates)):
-            column = columns[candidates[c]]
-            own = column[i]
-            if sign < 0.0 or not nearest_set_after_adding(
-                row, column, own, sign, near[i], near_distances[i], distances, nearest, k
-            ):
-                nearest_set_after_change(row, column, own, sign, near[i, :most], power, marks, distances, nearest, k)
-            heard, heard_with_priors = float(k), k + 1.0
-            if weighted:
-                heard, heard_with_priors = 0.0, 1.0
-                for p in range(k):
-                    heard += votes[nearest[p]]
-                    heard_with_priors += votes[nearest[p]]
-            for v in range(n_numbers):
-                values = targets.values[v]
-                total = 0.0
-                for p in range(k):
-                    total += votes[nearest[p]] * values[nearest[p]] if weighted else values[nearest[p]]
-                error = values[i] - total / heard
-                sums[c, targets.target_of[v]] += (votes[i] if weighted else 1.0) * error * error
-            for s in range(n_classes):
-                if targets.row_weights[s, i] == 0.0:
-                    continue
-                memberships = targets.memberships[s]
-                mass = targets.priors[s]
-                for p in range(k):
-                    mass += memberships[nearest[p]]
-                term = targets.row_weights[s, i] * math.log(mass / heard_with_priors)
-                sums[c, targets.target_of[n_numbers + s]] -= term
+    power = 2.0 / dimensions
+    for first in range(0, len(candidates), _WIDTH):
+        width = min(_WIDTH, len(candidates) - first)
+        block, changed = np.empty((n, width)), np.empty((near.shape[1], width))
+        smallest, heard = np.empty((k, width)), np.empty((n_said + 1, width))
+        for c in range(width if sign >= 0.0 else 0):
+            column = columns[candidates[first + c]]
+            for i in range(n):
+                block[i, c] = column[i]
+        for i in range(start, stop):
+            row = squared[i]
+            if sign >= 0.0:
+                asked = smallest_after_adding(block, row, i, sign, near[i], near_distances[i], changed, smallest)
+                hear_nearest(near[i], asked, changed, smallest, targets.said, heard)
+            for c in range(width):
+                if sign < 0.0 or not near_distances[i, -1] > smallest[k - 1, c]:
+                    column, bound = columns[candidates[first + c]], smallest[k - 1, c]
+                    own = column[i]
+                    if sign < 0.0:
+                        bound = bound_from_rows(row, column, own, sign, near[i, :k])
+                    nearest_set_after_change(row, column, own, sign, bound, power, marks, distances, nearest, k)
+                    heard[:, c] = 0.0
+                    for p in range(k):
+                        for t in range(n_said + 1):
+                            heard[t, c] += targets.said[nearest[p], t]
+                votes, place = heard[n_said, c], first + c
+                for v in range(n_numbers):
+                    error = targets.values[v, i] - heard[v, c] / votes
+                    sums[place, targets.target_of[v]] += targets.said[i, n_said] * error * error
+                for s in range(n_classes):
+                    if targets.row_weights[s, i] != 0.0:
+                        share = (targets.priors[s] + heard[n_numbers + s, c]) / (votes + 1.0)
+                        sums[place, targets.target_of[n_numbers + s]] -= targets.row_weights[s, i] * math.log(share)

@@ -88,7 +88,9 @@ class NeighborLoss:
         target_of += [place for place, part in enumerate(parts) for _ in part.priors]
         values, memberships, row_weights, priors = map(np.concatenate, zip(*(part[:4] for part in parts), strict=True))
         numbers = np.array(target_of, dtype=np.int64)
-        self._targets = Targets(values, memberships, row_weights, priors, numbers, votes)
+        own = votes if len(votes) else np.ones(distances.n_rows)
+        said = np.column_stack([(values * own).T, memberships.T, own])
+        self._targets = Targets(values, memberships, row_weights, priors, numbers, votes, said)
         self._near, self._near_distances = self._any_rows()
         self._terms: Terms | None = None  # on a device, once they are needed
 

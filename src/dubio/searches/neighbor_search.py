@@ -23,6 +23,7 @@ from dubio.neighbors.losses import NeighborLoss
 from dubio.problem import Problem
 from dubio.sampling import sample_rows
 from dubio.scores.consensus import mean_rank
+from dubio.table.rows import order_by
 from dubio.target.reader import Target
 from dubio.words import Note, note
 
@@ -262,7 +263,7 @@ class NeighborSearch(SearchSelector):
         content = np.column_stack([*goals, space])
         # Ties in distance are broken by row order. So rows are sorted, then shuffled: neither order must decide.
         rng = np.random.RandomState(self.random_state)
-        mixed = (some[np.lexsort(content[some].T)][rng.permutation(len(some))] for some in (judged, others))
+        mixed = (some[order_by(content[some].T[::-1])][rng.permutation(len(some))] for some in (judged, others))
         rows = np.concatenate(list(mixed))
         part = problem.rows(rows)
         k = clip_neighbors(self.n_neighbors, max(1, n - 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,39 @@ def groups_of_rows(codes: Codes) -> tuple[Codes, Codes, Codes]:
     order = np.argsort(codes, kind="stable")
     sizes = np.unique(codes, return_counts=True)[1]
     return order, np.cumsum(sizes) - sizes, sizes
+
+
+def orders_and_ties(lines: NDArray[Any]) -> tuple[Codes, NDArray[np.bool_]]:
+    """An order of the values of each line (the last axis), and whether some values of the line may be equal."""
+    order = np.argsort(lines, axis=-1)  # up to eight times as fast as a stable sort
+    ordered = np.take_along_axis(lines, order, axis=-1)
+    return order, np.asarray(~(ordered[..., 1:] > ordered[..., :-1]).all(axis=-1))
+
+
+def stable_orders(lines: NDArray[Any]) -> Codes:
+    """The order of the values of each line (the last axis); equal values keep their order."""
+    order, tied = orders_and_ties(lines)
+    if tied.any():
+        order[tied] = np.argsort(lines[tied], axis=-1, kind="stable")
+    return order
+
+
+def order_by(keys: Sequence[NDArray[Any]] | NDArray[Any]) -> Codes:
+    """The rows in the order of the first key, and where this is equal, of the next ones.
+
+    >>> import numpy as np
+    >>> from dubio.table.rows import order_by
+    >>> order_by([np.array([2.0, 1.0, 2.0]), np.array([1.0, 5.0, 0.0])])
+    array([1, 2, 0])
+    """
+    order = np.argsort(keys[0], kind="stable")
+    ordered = keys[0][order]
+    equal, tied = ~(ordered[1:] > ordered[:-1]), np.zeros(len(order), dtype=bool)
+    tied[1:] |= equal
+    tied[:-1] |= equal
+    rows = order[tied]
+    order[tied] = rows[np.lexsort([key[rows] for key in keys[::-1]])]  # of all rows, it would sort by every key
+    return order
 
 
 def random_order(n_rows: int, groups: Codes | None, rng: np.random.Generator) -> Codes:

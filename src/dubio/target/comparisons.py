@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.kernels.concordance import agreeing_pairs
+from dubio.table.rows import stable_orders
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -31,7 +32,7 @@ class Line:
 
     @classmethod
     def of(cls, values: Floats) -> Line:
-        order, n = np.argsort(values, kind="stable"), len(values)
+        order, n = stable_orders(values), len(values)
         ordered = values[order]
         starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if n else order
         sizes = np.diff(starts, append=n)
