@@ -272,7 +272,9 @@ def test_the_next_draw_holds_the_rows_of_the_first(drawn, tmp_path, capsys) -> N
         str(tmp_path / "first.csv"),
     ]
     assert run(["check", str(folder / "t.csv"), "-t", "kind", "--id", "who", *arguments, "-q"]) == 0
-    assert "also holds the 60 rows of earlier draws" in " ".join(capsys.readouterr().out.split())
+    told = " ".join(capsys.readouterr().out.split())
+    assert "also holds the 60 rows of earlier draws" in told
+    assert "The chances in" in told and "may give the labels away" in told  # two classes, and no page
     more = pd.read_csv(tmp_path / "more.csv", dtype=str, keep_default_na=False)
     assert len(more) == 100
     assert (more["value"] != "").sum() == 60

@@ -430,7 +430,7 @@ def test_files_are_joined_and_two_checkers_compared(tmp_path):
     assert (found.n_checked, found.n_undecided, found.n_checked_twice, found.n_disagreements) == (2, 2, 2, 1)
     assert "they disagree in 1 of 2 rows" in str(found)
     path = tmp_path / "checked.csv"
-    path.write_text("row;id;value;chance\n;p7;a;0.5\n;p9;;0.5\n")
+    path.write_text("row;id;value;chance\n;p7;a;0,5\n;p9;;0.5\n")
     assert join_checks([path], 3, ids=["p9", "p8", "p7"]).values.tolist() == [None, None, "a"]
     if os.name == "posix":
         reading, writing = os.pipe()

@@ -225,6 +225,7 @@ SENTENCES: dict[str, str] = {
     "judge page": "open {page}, judge the rows, and download {judged}; then add {files} to dubio rank",
     "judge file": "write what is true into the column value, and leave it empty if you cannot decide; then add "
     "--checked {path} to dubio rank",
+    "chances tell": "the chances in {path} differ, and may give the labels away: judge the rows on a page (--page)",
     "usual rows": "{n} rows are drawn, a usual number (--rows N draws another one)",
     "forecast of rows": "{n} rows are drawn: about as many as settle a column that is moderately related to the "
     "target, by how often the models disagree with the labels (--rows N draws another number)",

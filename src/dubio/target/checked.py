@@ -232,7 +232,7 @@ def join_checks(files: Sequence[Any], n_rows: int, ids: Any = None) -> CheckedRo
 
 def _add_chance(chances: dict[int, float], row: int, entry: Mapping[str, str], number: int) -> None:
     try:
-        chance = float(entry["chance"])
+        chance = float(entry["chance"].replace(",", "."))  # a spreadsheet may have saved it with a comma
     except ValueError:
         chance = np.nan
     if not 0 < chance <= 1:

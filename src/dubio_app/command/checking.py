@@ -67,13 +67,13 @@ def check_table(call: Call) -> None:
         judged = f"{os.path.basename(os.path.splitext(path)[0])}_judged.csv"
         write_whole(path, _as_csv(question, draw, drawn.before).encode("utf-8"))
         # chances that differ may depend on the labels: they do not stand in the file of the page
-        alone = draw.n_before == 0 and len(np.unique(draw.chance[draw.rows])) == 1
+        chances = np.unique(draw.chance[draw.rows])
+        alone = draw.n_before == 0 and len(chances) == 1
         files = ("" if alone else f"--checked {path} ") + f"--checked {judged}"
         if call.page:
-            chance = np.unique(draw.chance[draw.rows])
             page = render_check(
                 *(cards, drawn.classes, question.asked, call.table, _name_of(call, known)),
-                chance=float(chance[0]) if len(chance) == 1 else None,
+                chance=float(chances[0]) if len(chances) == 1 else None,
                 judged=judged,
                 files=files,
             )
@@ -83,6 +83,7 @@ def check_table(call: Call) -> None:
     told += [note("drawn before", n=draw.n_before)] if draw.n_before else []
     paged = note("judge page", page=call.page, judged=judged, files=files)
     told += [paged] if call.page else [note("judge file", path=path)]
+    told += [note("chances tell", path=path)] if len(chances) > 1 and not call.page else []
     for one in told:
         print_paragraph(sentence(one))
     tell(question.notes, quiet=call.quiet)
