@@ -36,14 +36,14 @@ from dubio.errors import InputError
 from dubio.evidence.residuals import FEW_NUMBERS, without_given
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.problem import Problem
-from dubio.target.comparisons import Comparison, Line
+from dubio.target.comparisons import Comparison, Lines
 from dubio.words import Note, note
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-#: Features that one thread handles at a time.
-_FEATURES = 8
+#: Cells of columns that one thread handles at a time.
+_CELLS = 16_384
 #: Share of intervals that hold the effect.
 CONFIDENCE = 0.95
 #: The least standard error, as a share of that of as many independent pairs as rows: complete separation has none.
@@ -55,7 +55,7 @@ _MOST_WRONG = 0.9
 
 
 class Concordance(NamedTuple):
-    """Concordances of one column with some targets, their standard errors and degrees of freedom."""
+    """(columns, names): concordances of columns with targets, their standard errors and degrees of freedom."""
 
     effects: Floats
     errors: Floats
@@ -69,7 +69,7 @@ class Concordance(NamedTuple):
         spread = inside * (1.0 - inside)
         return logit(inside), np.maximum(self.errors / spread, _LEAST_ERROR / np.sqrt(self.n_units * spread))
 
-    def interval(self, n_compared: int) -> tuple[Floats, Floats]:
+    def interval(self, n_compared: Any = 1) -> tuple[Floats, Floats]:
         """The limits of each effect that hold for as many of them at once."""
         middle, errors = self.on_logit_scale()
         # the quantile of the t law, without the checks of scipy.stats for every feature
@@ -80,29 +80,33 @@ class Concordance(NamedTuple):
         return np.where(known, low, 0.0), np.where(known, high, 1.0)
 
 
-def concordance(line: Line, compared: Comparison, groups: Rows | None = None) -> Concordance:
-    """The concordances of a column with the targets of a comparison; 1/2, without an interval, if nothing compares."""
+def concordance(lines: Lines, compared: Comparison, groups: Rows | None = None) -> Concordance:
+    """The concordances of columns with the targets of a comparison; 1/2, without an interval, if nothing compares."""
     weights = compared.weights[:, None]
-    agreeing, comparable = compared.agreeing(line), compared.comparable
+    agreeing, comparable = compared.agreeing(lines), compared.comparable
     total = (weights * comparable).sum(axis=0)
     has_pairs = total > 1e-12 * weights.sum() ** 2
     below = np.where(has_pairs, total, 1.0)
-    D = np.where(has_pairs, (weights * agreeing).sum(axis=0) / below, 0.0)
-    each = weights * (agreeing - D * comparable) / below
+    D = np.where(has_pairs, (weights * agreeing).sum(axis=1) / below, 0.0)
+    each = weights * (agreeing - D[:, None] * comparable) / below
+    comparable = weights * comparable
     if groups is not None:
-        place = np.unique(groups, return_inverse=True)[1]
-        each = np.stack([np.bincount(place, column) for column in each.T], axis=1)
-        comparable = np.stack([np.bincount(place, column) for column in (weights * comparable).T], axis=1)
-    else:
-        comparable = weights * comparable
-    n, squares = len(each), each**2
-    variance = squares.sum(axis=0)
+        each, comparable = _by_group(each, groups), _by_group(comparable[None], groups)[0]
+    n, squares = each.shape[1], each**2
+    variance = squares.sum(axis=1)
     n_units = np.divide(total**2, (comparable**2).sum(axis=0), out=np.zeros(len(total)), where=has_pairs)
-    kurtosis = np.divide(n * (squares**2).sum(axis=0), variance**2, out=np.ones(len(total)), where=variance > 0)
+    kurtosis = np.divide(n * (squares**2).sum(axis=1), variance**2, out=np.ones(variance.shape), where=variance > 0)
     freedom = np.minimum(n - 1.0, 2.0 * n / np.maximum(kurtosis - 1.0, 1e-9))
     enough = has_pairs & (n_units >= _FEWEST_UNITS)
     errors = np.where(enough, np.sqrt(variance * n / max(1, n - 1)), np.inf)
-    return Concordance(0.5 * (1.0 + np.clip(D, -1.0, 1.0)), errors, freedom, np.maximum(n_units, 1.0))
+    effects = 0.5 * (1.0 + np.clip(D, -1.0, 1.0))
+    return Concordance(effects, errors, freedom, np.broadcast_to(np.maximum(n_units, 1.0), effects.shape))
+
+
+def _by_group(numbers: Floats, groups: Rows) -> Floats:
+    """(columns, groups, names): the sums over the rows of each group."""
+    place = np.unique(groups, return_inverse=True)[1]
+    return np.stack([np.stack([np.bincount(place, one) for one in rows.T], axis=1) for rows in numbers])
 
 
 @dataclass(frozen=True)
@@ -217,9 +221,10 @@ def effects_of(problem: Problem, n_jobs: int | None = None) -> Effects | None:
         return None
 
     def work(start: int, stop: int) -> list[_Acting]:
-        return [_acting(problem, compared, feature) for feature in range(start, stop)]
+        return _acting(problem, compared, range(start, stop))
 
-    done = run_chunks(work, chunks(problem.n_features, _FEATURES), resolve_threads(n_jobs))
+    at_a_time = max(1, _CELLS // max(1, problem.n_rows))
+    done = run_chunks(work, chunks(problem.n_features, at_a_time), resolve_threads(n_jobs))
     acting = [one for part in done for one in part]
     names = [_name(target, name) for target, one in compared.items() for name in one.names]
     numbers = np.array([[one.effect, one.low, one.high, one.error, one.difference] for one in acting])
@@ -337,16 +342,17 @@ def _within_levels(
         for place, name in enumerate(one.names)
         if not about or _name(target, name) == about
     )
-    found = [_compared(values, one.only(codes[one.rows] == level), problem.groups)[2] for level in range(n_levels)]
-    middles, errors = np.array([[part[place] for part in level.on_logit_scale()] for level in found]).T
-    ends = np.array([[part[place] for part in level.interval(1)] for level in found]).T
+    parts = [one.only(codes[one.rows] == level) for level in range(n_levels)]
+    found = [_compared(values[None, part.rows], part, problem.groups)[2] for part in parts]
+    middles, errors = np.array([[part[0, place] for part in level.on_logit_scale()] for level in found]).T
+    ends = np.array([[part[0, place] for part in level.interval()] for level in found]).T
     known = np.isfinite(errors)
     pvalue = float("nan")
     if known.sum() > 1:
         weights = errors[known] ** -2.0
         mean = np.average(middles[known], weights=weights)
         pvalue = float(stats.chi2.sf(float(weights @ (middles[known] - mean) ** 2), known.sum() - 1))
-    return np.array([level.effects[place] for level in found]), ends[0], ends[1], pvalue
+    return np.array([level.effects[0, place] for level in found]), ends[0], ends[1], pvalue
 
 
 class _Acting(NamedTuple):
@@ -362,34 +368,53 @@ class _Acting(NamedTuple):
     each: Floats
 
 
-def _acting(problem: Problem, compared: Mapping[str, Comparison], feature: int) -> _Acting:
-    """The column, class and target of one feature that stand out most."""
-    columns = _columns(problem, feature)
-    n_compared = max(1, len(columns) * sum(len(one.names) for one in compared.values()))
-    best, strongest = _Acting(0.5, 0.0, 1.0, np.inf, np.nan, "", "", np.empty(0)), -1.0
-    for level, column in columns.items():
-        values = np.asarray(problem.X[:, column], dtype=np.float64)
-        parts = [_compared(values, one, problem.groups) for one in compared.values()]
-        each = np.concatenate([found.effects for _, _, found in parts])
-        for (target, whole), (line, one, found) in zip(compared.items(), parts, strict=True):
-            middle, spread = found.on_logit_scale()
-            place = int(np.argmax(np.abs(middle) / spread))
-            strength = float(np.abs(middle[place]) / spread[place])
-            if strength > strongest:
-                low, high = (float(ends[place]) for ends in found.interval(n_compared))
-                about = float(found.effects[place]), low, high, float(found.errors[place])
-                difference = one.differences(line)[place] if np.isfinite(found.errors[place]) else np.nan
-                of = _name(target, whole.names[place])
-                best, strongest = _Acting(*about, float(difference), of, level, each), strength
-    return best
+def _acting(problem: Problem, compared: Mapping[str, Comparison], features: range) -> list[_Acting]:
+    """The column, class and target of each feature that stand out most."""
+    named = [_columns(problem, feature) for feature in features]
+    names = [_name(target, name) for target, one in compared.items() for name in one.names]
+    sizes, levels = np.array([len(one) for one in named]), [level for one in named for level in one]
+    n_compared = np.repeat(np.maximum(1, sizes * len(names)), sizes)[:, None]
+    columns = [place for one in named for place in one.values()]
+    table = np.asarray(problem.X[:, columns], dtype=np.float64).T
+    numbers = []
+    for one in compared.values():
+        values, part = table[:, one.rows], np.empty((6, len(columns), len(one.names)))
+        gaps = np.isnan(values).any(axis=1)
+        for some in (np.flatnonzero(~gaps), *np.flatnonzero(gaps)[:, None]):
+            if len(some):
+                part[:, some] = _standing_out(*_compared(values[some], one, problem.groups), n_compared[some])
+        numbers.append(part)
+    every = np.concatenate(numbers, axis=2)
+    places = every[0].argmax(axis=1)
+    best, found = every[:, np.arange(len(columns)), places], list[_Acting]()
+    for size, last in zip(sizes.tolist(), np.cumsum(sizes).tolist(), strict=True):
+        if not size:
+            found.append(_Acting(0.5, 0.0, 1.0, np.inf, np.nan, "", "", np.empty(0)))
+            continue
+        column = last - size + int(best[0, last - size : last].argmax())
+        effect, low, high, error, difference = best[1:, column].tolist()
+        about = names[places[column]], levels[column], every[1, column]
+        found.append(_Acting(effect, low, high, error, difference, *about))
+    return found
 
 
-def _compared(values: Floats, whole: Comparison, groups: Rows | None) -> tuple[Line, Comparison, Concordance]:
-    """The effects of a column on the targets of a comparison, from the rows with a value."""
-    there = ~np.isnan(values[whole.rows])
+def _compared(values: Floats, whole: Comparison, groups: Rows | None) -> tuple[Lines, Comparison, Concordance]:
+    """The effects of columns (columns, rows) with the same gaps on the targets of a comparison."""
+    there = ~np.isnan(values[0])
     one = whole if there.all() else whole.only(there)
-    line = Line.of(values[one.rows])
-    return line, one, concordance(line, one, None if groups is None else groups[one.rows])
+    lines = Lines.of(np.ascontiguousarray(values[:, there]))
+    return lines, one, concordance(lines, one, None if groups is None else groups[one.rows])
+
+
+def _standing_out(lines: Lines, compared: Comparison, found: Concordance, n_compared: Rows) -> Floats:
+    """(6, columns, names): how much each effect stands out, the effect, its interval and error, and the difference in
+    the unit of the column, which is only known of the name that stands out most."""
+    middle, spread = found.on_logit_scale()
+    strengths, differences = np.abs(middle) / spread, np.full(middle.shape, np.nan)
+    places = strengths.argmax(axis=1)
+    known = np.flatnonzero(np.isfinite(found.errors[np.arange(len(places)), places]))
+    differences[known, places[known]] = compared.differences(lines.only(known), places[known])
+    return np.stack([strengths, found.effects, *found.interval(n_compared), found.errors, differences])
 
 
 def _columns(problem: Problem, feature: int) -> dict[str, int]:

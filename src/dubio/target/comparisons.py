@@ -20,40 +20,52 @@ _STEPS, _LARGEST_STEP = 25, 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
-    """The values of one column, with the places of the rows in its order."""
+class Lines:
+    """(columns, rows): the values of some columns, with the places of the rows in the order of each."""
 
     values: Floats
     order: Rows
     #: For each row: how many rows have a smaller value, and how many one that is not larger.
     smaller: Rows
     upto: Rows
-    n_different: int
+    #: (columns,): number of different values.
+    n_different: Rows
 
     @classmethod
-    def of(cls, values: Floats) -> Line:
-        order, n = stable_orders(values), len(values)
-        ordered = values[order]
-        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if n else order
-        sizes = np.diff(starts, append=n)
-        smaller, upto = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        smaller[order], upto[order] = np.repeat(starts, sizes), np.repeat(starts + sizes, sizes)
-        return cls(values, order, smaller, upto, len(starts))
+    def of(cls, values: Floats) -> Lines:
+        order, n = stable_orders(values), values.shape[1]
+        ordered = np.take_along_axis(values, order, axis=1)
+        is_first, is_last = np.ones((2, *values.shape), dtype=bool)
+        is_first[:, 1:] = is_last[:, :-1] = ordered[:, 1:] != ordered[:, :-1]
+        places = np.arange(n)
+        starts = np.maximum.accumulate(np.where(is_first, places, 0), axis=1)
+        ends = np.minimum.accumulate(np.where(is_last, places + 1, n)[:, ::-1], axis=1)[:, ::-1]
+        smaller, upto = np.empty((2, *values.shape), dtype=np.int64)
+        np.put_along_axis(smaller, order, starts, axis=1)
+        np.put_along_axis(upto, order, ends, axis=1)
+        return cls(values, order, smaller, upto, is_first.sum(axis=1))
+
+    def only(self, columns: Rows) -> Lines:
+        """Some of the columns."""
+        return Lines(*(part[columns] for part in vars(self).values()))
 
     def balance(self, numbers: Floats) -> Floats:
-        """For each row: the sums of some numbers over rows with a smaller value, minus those with a larger one."""
-        sums = np.zeros((len(numbers) + 1, *numbers.shape[1:]))
-        np.cumsum(numbers[self.order], axis=0, out=sums[1:])
-        return np.asarray(sums[self.smaller] + sums[self.upto] - sums[-1])
+        """(columns, rows, numbers): the sums of some numbers (rows, numbers) over rows with a smaller value, minus
+        those with a larger one."""
+        columns = np.arange(len(self.values))[:, None]
+        sums = np.zeros((len(self.values), len(numbers) + 1, numbers.shape[1]))
+        np.cumsum(numbers[self.order], axis=1, out=sums[:, 1:])
+        return np.asarray(sums[columns, self.smaller] + sums[columns, self.upto] - sums[:, -1:])
 
     def medians(self, weights: Floats) -> Floats:
-        """The median of the values for each column of weights (rows, columns)."""
-        ordered = self.values[self.order]
-        sums = np.cumsum(weights[self.order], axis=0)
-        half, last = 0.5 * sums[-1], len(ordered) - 1
-        low = np.minimum((sums < half * (1 - 1e-9)).sum(axis=0), last)
-        high = np.minimum((sums <= half * (1 + 1e-9)).sum(axis=0), last)
-        return 0.5 * (ordered[low] + ordered[high])
+        """(columns,): the median of the values of each column, with its own weights (columns, rows)."""
+        columns, last = np.arange(len(self.values)), self.values.shape[1] - 1
+        sums = np.cumsum(np.take_along_axis(weights, self.order, axis=1), axis=1)
+        half = 0.5 * sums[:, -1:]
+        low = np.minimum((sums < half * (1 - 1e-9)).sum(axis=1), last)
+        high = np.minimum((sums <= half * (1 + 1e-9)).sum(axis=1), last)
+        ends = (self.values[columns, self.order[columns, places]] for places in (low, high))
+        return np.asarray(0.5 * sum(ends))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +86,9 @@ class Comparison(ABC):
         """The same comparison of some of its rows."""
 
     @abstractmethod
-    def agreeing(self, line: Line) -> Floats:
-        """(rows, names): the weights of rows that agree with a row in which of the two is higher, minus the others."""
+    def agreeing(self, lines: Lines) -> Floats:
+        """(columns, rows, names): the weights of rows that agree with a row in which of the two is higher, minus those
+        of the others."""
 
     @cached_property
     @abstractmethod
@@ -83,8 +96,8 @@ class Comparison(ABC):
         """(rows, names): the weights of the rows that can be compared with a row."""
 
     @abstractmethod
-    def differences(self, line: Line) -> Floats:
-        """(names,): the effect in the unit of the column."""
+    def differences(self, lines: Lines, names: Rows) -> Floats:
+        """(columns,): the effect in the unit of each column, of what is in these places of the names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +114,9 @@ class OneAgainstRest(Comparison):
     def only(self, chosen: NDArray[Any]) -> Self:
         return type(self)(self.rows[chosen], self.weights[chosen], self.memberships[chosen], self.classes)
 
-    def agreeing(self, line: Line) -> Floats:
+    def agreeing(self, lines: Lines) -> Floats:
         P, weights = self.memberships, self.weights[:, None]
-        ours = line.balance(weights * P)
-        return np.asarray(P * line.balance(weights) - ours)
+        return np.asarray(P * lines.balance(weights) - lines.balance(weights * P))
 
     @cached_property
     def comparable(self) -> Floats:
@@ -112,13 +124,12 @@ class OneAgainstRest(Comparison):
         ours, everything = (weights * P).sum(axis=0), weights.sum()
         return np.asarray(P * (everything - ours) + (1 - P) * ours - 2 * weights * P * (1 - P))
 
-    def differences(self, line: Line) -> Floats:
+    def differences(self, lines: Lines, names: Rows) -> Floats:
         """Of medians; of shares for a column of two values."""
-        ours = self.weights[:, None] * self.memberships
-        rest = self.weights[:, None] - ours
-        if line.n_different > 2:
-            return line.medians(ours) - line.medians(rest)
-        return np.asarray(line.values @ ours / ours.sum(axis=0) - line.values @ rest / rest.sum(axis=0))
+        ours = (self.weights * self.memberships.T)[names]
+        rest = self.weights - ours
+        shares = ((lines.values * one).sum(axis=1) / one.sum(axis=1) for one in (ours, rest))
+        return np.where(lines.n_different > 2, lines.medians(ours) - lines.medians(rest), np.subtract(*shares))
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,11 +141,11 @@ class InOrder(Comparison):
     def only(self, chosen: NDArray[Any]) -> Self:
         return type(self)(self.rows[chosen], self.weights[chosen], self.memberships[chosen])
 
-    def agreeing(self, line: Line) -> Floats:
+    def agreeing(self, lines: Lines) -> Floats:
         upto = np.cumsum(self.memberships, axis=1)
         higher = 1.0 + self.memberships - 2.0 * upto  # P(above each class) - P(below it)
-        sums = line.balance(self.weights[:, None] * self.memberships)
-        return np.asarray((higher * sums).sum(axis=1, keepdims=True))
+        sums = lines.balance(self.weights[:, None] * self.memberships)
+        return np.asarray((higher * sums).sum(axis=2, keepdims=True))
 
     @cached_property
     def comparable(self) -> Floats:
@@ -143,10 +154,10 @@ class InOrder(Comparison):
         lonely = self.weights * (1.0 - (P**2).sum(axis=1))
         return np.asarray(((P * others).sum(axis=1) - lonely)[:, None])
 
-    def differences(self, line: Line) -> Floats:
+    def differences(self, lines: Lines, names: Rows) -> Floats:
         """By how much the column rises from one class to the next."""
         steps = self.memberships @ np.arange(self.memberships.shape[1])
-        return np.array([_slope(steps, line.values, self.weights)])
+        return np.array([_slope(steps, values, self.weights) for values in lines.values])
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,12 +191,12 @@ class Limits(Comparison):
         known = self.low == self.high
         return low + ~known, high - ~known
 
-    def agreeing(self, line: Line) -> Floats:
-        sums = np.zeros((2, len(self.rows)))
-        tree = np.empty(len(self.rows) + 1)
-        for (rows, others, counts), out in zip(self._others, sums, strict=True):
-            agreeing_pairs(rows, others, counts, line.smaller, line.upto, self.weights, tree, out)
-        return np.asarray((sums[0] - sums[1])[:, None])
+    def agreeing(self, lines: Lines) -> Floats:
+        sums, tree = np.zeros((len(lines.values), 2, len(self.rows))), np.empty(len(self.rows) + 1)
+        for smaller, upto, both in zip(lines.smaller, lines.upto, sums, strict=True):
+            for (rows, others, counts), out in zip(self._others, both, strict=True):
+                agreeing_pairs(rows, others, counts, smaller, upto, self.weights, tree, out)
+        return np.asarray((sums[:, 0] - sums[:, 1])[:, :, None])
 
     @cached_property
     def comparable(self) -> Floats:
@@ -194,17 +205,20 @@ class Limits(Comparison):
             total[rows] += np.append(0.0, np.cumsum(self.weights[others]))[counts]
         return total[:, None]
 
-    def differences(self, line: Line) -> Floats:
+    def differences(self, lines: Lines, names: Rows) -> Floats:
         """Of known numbers, their slope per unit of the column; of censored ones, the ratio of hazards per standard
         deviation of the column; NaN for other limits."""
+        return np.array([self._difference(values) for values in lines.values])
+
+    def _difference(self, values: Floats) -> float:
         known, censored = self.low == self.high, np.isposinf(self.high)
         if known.all():
-            return np.array([_slope(line.values, self.low, self.weights)])
+            return _slope(values, self.low, self.weights)
         if not (known | censored).all():
-            return np.array([np.nan])
-        spread = np.sqrt(np.average((line.values - np.average(line.values, weights=self.weights)) ** 2,
-                                    weights=self.weights))  # fmt: skip
-        return np.array([_hazard_ratio(line.values / spread, self.low, known, self.weights) if spread > 0 else np.nan])
+            return np.nan
+        middle = np.average(values, weights=self.weights)
+        spread = np.sqrt(np.average((values - middle) ** 2, weights=self.weights))
+        return _hazard_ratio(values / spread, self.low, known, self.weights) if spread > 0 else np.nan
 
 
 def _slope(x: Floats, y: Floats, weights: Floats) -> float:
