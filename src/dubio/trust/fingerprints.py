@@ -343,7 +343,8 @@ def _fingerprints(
         of_annotators[e] = test.pvalues(*one)[0]
     if len(annotators):
         of_annotators = false_discovery_control(of_annotators, axis=None).reshape(of_annotators.shape)
-    only_because, kept = np.full(problem.n_features, "", dtype=object), tests.kept(problem.labelled, "all")
+    only_because = np.full(problem.n_features, "", dtype=object)
+    kept = tests.kept(problem.labelled, "all") if annotators else np.zeros(problem.n_features, dtype=bool)
     for e, name in enumerate(annotators):
         without, draw = left_out(e)
         if without.n_rows < 4 or not kept.any():
