@@ -366,7 +366,7 @@ SENTENCES: dict[str, str] = {
     "{over_random})",
     # An audit of {labels}, which stands for "labels" or "numbers". Without an anchor, no label is called wrong.
     "disagree": "in {n} of {labelled} rows the models disagree with the {label}: look at {n:it|them} first",
-    "doubtful along": "{headline}; labels are more doubtful along {features!q:5}, and only checked rows settle whether "
+    "doubtful along": "labels are more doubtful along {features!q:5}, and only checked rows settle whether "
     "{n:it is|they are} related to the truth or to how rows were labelled",
     "none disagree": "the models do not clearly disagree with any of the {labelled} {labels}",
     "votes wrong": "{n} of {votes} votes of {people} annotators {n:looks|look} wrong",

@@ -212,7 +212,10 @@ def _content(run: Run, findings: Any, people: dict[str, Any], decided: str) -> d
     about = "" if audit is None else str(audit)
     return {
         **_headline(run),
-        "sure": [sentence(one) for one in how_sure(ranking, findings.alpha, findings.stability)],
+        "sure": [
+            sentence(one)
+            for one in (*how_sure(ranking, findings.alpha, findings.stability), *findings.doubtful_along())
+        ],
         "of": run.call.table,
         "kept_all": findings.kept,
         "decided": decided,

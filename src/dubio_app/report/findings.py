@@ -17,7 +17,7 @@ from dubio.problem import Problem, read_problem
 from dubio.ranking import Ranking
 from dubio.table.matrix import column_names, is_dask
 from dubio.target.knowledge import Supervision
-from dubio.words import Note, say
+from dubio.words import Note, note, say
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,14 @@ class Findings:
         if self.audit is not None:
             common["labels"] = self.audit.noun
         return say(code, **{**common, **facts})
+
+    def doubtful_along(self) -> list[Note]:
+        """The kept features along which labels are doubtful, unless checked rows have settled it."""
+        marks, ranking = self.fingerprints, self.ranking
+        if marks is None or self.no_rows or ranking.about_truth is not None:
+            return []
+        names = [str(ranking.names[j]) for j in ranking.order if marks.marked[j] and ranking.support[j]]
+        return [note("doubtful along", features=names, n=len(names))] if names else []
 
     @property
     def table(self) -> NDArray[np.float64]:

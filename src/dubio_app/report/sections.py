@@ -20,7 +20,7 @@ from dubio.table.matrix import fill_missing, standardize
 from dubio.target.knowledge import Supervision
 from dubio.trust.fingerprints import annotators_in_words
 from dubio.trust.selection import FEWEST_ROWS, KeptColumn
-from dubio.words import note, paragraph, sentence
+from dubio.words import paragraph, sentence
 from dubio_app.report import tables
 from dubio_app.report.findings import Findings
 from dubio_app.report.svg import figure
@@ -80,15 +80,9 @@ def _surety(findings: Findings) -> Iterator[str]:
 
 
 def _on_labels(findings: Findings) -> str:
-    """What the front says about the labels, in one sentence, with the kept features along which they are doubtful.
-
-    Checked rows settle whether these are related to the truth; then the ranking says so.
-    """
-    said, found, ranking = findings.audit.headline(), findings.fingerprints, findings.ranking
-    if found is None or findings.no_rows or ranking.about_truth is not None:
-        return sentence(said)
-    marked = [str(ranking.names[j]) for j in ranking.order if found.marked[j] and ranking.support[j]]
-    return sentence(note("doubtful along", headline=str(said), features=marked, n=len(marked)) if marked else said)
+    """What the front says about the labels, in one sentence."""
+    clauses = [findings.audit.headline(), *findings.doubtful_along()]
+    return sentence("; ".join(map(str, clauses)))
 
 
 def _limits(findings: Findings) -> list[str]:
