@@ -135,6 +135,27 @@ def test_a_share_is_split_over_the_classes_by_the_errors_that_the_engine_counts(
     assert lone.wrong.mean() == pytest.approx(0.9)
 
 
+def test_anchored_probabilities_are_right_as_often_as_they_say():
+    """Two classes that overlap, and two in five labels of one class are wrong: deciles of six tables."""
+    said, alike, truth = [], [], []
+    for seed in range(6):
+        rng = np.random.default_rng([36, seed])
+        y = np.arange(300) % 2
+        X = rng.normal(size=(300, 4)) + 1.5 * y[:, None] * [1, 1, 0, 0]
+        given = np.where((y == 0) & (rng.random(300) < 0.4), 1, y)
+        audit, anchor = audit_labels(X, given, n_jobs=1), Anchor.of(float((given != y).mean()))
+        said.append(audit.with_anchor(anchor).wrong)
+        alike.append(anchor.wrong(audit.disagreement))
+        truth.append(given != y)
+
+    def off(found):
+        parts = np.array_split(np.argsort(found, kind="stable"), 10)
+        return np.mean([abs(found[part].mean() - np.concatenate(truth)[part].mean()) for part in parts])
+
+    assert off(np.concatenate(said)) < 0.06
+    assert off(np.concatenate(alike)) > 0.09, "a share that is not split over the classes is not good enough"
+
+
 def test_ready_probabilities_and_labels_that_cannot_be_judged_are_anchored_too():
     _, y = _overlapping()
     ready = np.random.default_rng(0).dirichlet(np.ones(2), 160)
