@@ -21,7 +21,7 @@ import dubio
 from dubio import FeatureSelector, InputError, label_tolerance, select_features, stability
 from dubio.evidence.effects import effects_of, effects_within
 from dubio.evidence.evidence import Evidence, varying_parts
-from dubio.evidence.relations import linear_pvalues
+from dubio.evidence.relations import linear_pvalues, linear_r2
 from dubio.evidence.relevance import relevance_of
 from dubio.evidence.residuals import Regression, basis_of, explained_by_given, without_given
 from dubio.pipelines import evaluate_problem, evaluate_selection
@@ -259,6 +259,50 @@ def test_residuals_are_those_of_fits_without_the_row_or_its_group(n_groups, weig
     assert np.abs(inside).max() < 0.05
 
 
+@pytest.mark.parametrize("share_of_rows", [1.0, 0.5])
+def test_residuals_share_more_by_chance_than_shuffled_rows(share_of_rows):
+    """The closed form is that of the matrix that takes columns to residuals, one row of it per row with scores."""
+    rng = np.random.default_rng(2)
+    codes = np.repeat(np.arange(6), 7)
+    basis = np.eye(6)[codes] * np.linspace(0.5, 1.5, 6)
+    n, m = len(basis), int(share_of_rows * len(basis))
+    table = basis @ rng.normal(size=(6, 3)) * [3.0, 1.0, 0.0] + rng.normal(size=(n, 3))
+    rows = rng.permutation(n)[:m]
+    scores = Regression(basis, None, None).residuals(rng.normal(size=(n, 2)))[rows]
+    scores -= scores.mean(axis=0)
+    regression = Regression(basis, None, None)
+    found = regression.shared(table, rows, scores, m - 1)
+    for j in range(3):
+        # residuals are linear in a column but for the choice of the penalty
+        moves = np.column_stack([regression.residuals(table[:, [j]] + 1e-7 * one[:, None])[:, 0] for one in np.eye(n)])
+        matrix = ((moves - regression.residuals(table[:, [j]])) / 1e-7)[rows]
+        products, squares = ((matrix.T @ scores) ** 2).sum() / (scores**2).sum(), (matrix**2).sum()
+        if m < n:  # the rows are centred once more
+            squares -= (matrix.sum(axis=0) ** 2).sum() / m
+        assert found[j] == pytest.approx(max(1.0, products / (squares / (m - 1))), rel=1e-4 if m == n else 0.02)
+    assert m < n or found[0] > found[2] >= 1.0
+
+
+@pytest.mark.parametrize("groups", [None, np.repeat(np.arange(40), 3)])
+def test_chance_is_counted_where_a_regression_has_used_up_many_rows(groups):
+    """Twelve batches and 120 rows: columns of noise that follow the batch share with the target what chance gives."""
+    rng = np.random.default_rng(4)
+    n = 120
+    batch = rng.integers(12, size=n if groups is None else 40)
+    batch = batch if groups is None else batch[groups]
+    moved = rng.normal(size=12)[batch]
+    X = moved[:, None] * 2.0 + rng.normal(size=(n, 1500))
+    y = moved + rng.normal(size=n)
+    given = np.array(list("abcdefghijkl"))[batch][:, None]
+    problem = read_problem(X, y, given=given, groups=groups, any_type=True, target="numbers")
+    for part, _, _ in varying_parts(problem):
+        evidence = Evidence.of(part)
+        free = evidence.n_rows - (1 if evidence.exchange is None else len(np.unique(evidence.exchange)))
+        plain, tested = (free * linear_r2(evidence, tested=one)[0][:1500].mean() for one in (False, True))
+        assert 0.85 < tested < 1.1
+        assert plain > 1.02 * tested or evidence.exchange is not None  # within groups, a batch is the same
+
+
 def test_one_penalty_for_the_scores_of_one_target():
     """The scores of classes sum to zero, and those without what is given do too: no further dimension to test."""
     rng = np.random.default_rng(0)
@@ -361,6 +405,26 @@ def test_the_answer_does_not_depend_on_the_order_of_the_rows(table):
         for o in (np.arange(len(y)), order)
     )
     np.testing.assert_allclose(one.pvalues, other.pvalues, rtol=1e-6)
+
+
+def test_effects_do_not_depend_on_the_order_of_the_rows():
+    """Also where rows belong together and many residuals are equal: rounding may not decide which is larger."""
+    rng = np.random.default_rng(0)
+    groups, n = np.repeat(np.arange(60), 4), 240
+    age, y, weights = np.round(rng.normal(60, 12, 60))[groups], rng.integers(2, size=n), rng.uniform(0.5, 2, n)
+    X = pd.DataFrame(np.round(rng.normal(size=(n, 4)) + 0.5 * y[:, None], 1) + (age / 20)[:, None]).assign(age=age)
+    X.columns = [*list("abcd"), "age"]
+    one, other = (
+        FeatureSelector("linear_search", n_features_to_select="relevant")
+        .fit(X.iloc[order], y[order], given="age", groups=groups[order], sample_weight=weights[order])
+        .to_ranking()
+        .to_frame()
+        .set_index("feature")
+        .sort_index()
+        for order in (np.arange(n), rng.permutation(n))
+    )
+    for name in ("pvalue", "effect", "effect_low", "pvalue_without"):
+        np.testing.assert_allclose(one[name].astype(float), other[name].astype(float), rtol=1e-9, err_msg=name)
 
 
 def test_the_table_is_not_changed_and_residuals_are_computed_once(table):

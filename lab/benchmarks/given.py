@@ -10,15 +10,15 @@ the same tables without the related columns, in which nothing should be kept.
 Real tables: every column, and a shuffled copy of it; half of both follow a made site or age, which also draws a part of
 the labels anew. Shuffled copies are false. "Alert": how often it is fired without ``given``.
 
-Run ``python -m benchmarks.given [DRAWS] [--seconds N] [--part made|peers|real|silent|time] [--only WORD] [--store
-FILE]``. A line ends after so many draws, or after so many seconds. ``--store`` adds to a file of results.
+Run ``python -m benchmarks.given [DRAWS] [--first SEED] [--minutes M] [--part made|peers|real|silent|time] [--only WORD]
+[--store FILE]``. Every line has its first draw before any has its second. ``--store`` keeps every draw, and a
+further call goes on where the last one ended; with 0 draws it only shows them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -117,7 +117,7 @@ def known_of(target: str, truth: Floats, score: Floats, rng: np.random.Generator
 def kept_by_us(X: pd.DataFrame, y: Any, given: pd.DataFrame | None, groups: Any) -> NDArray[np.bool_]:
     """The columns that the tests keep."""
     problem = read_problem(X, y, given=given, groups=groups, any_type=True, target="auto")
-    found = relevance_of(problem.with_supervision(problem.supervision.certain()).filled)
+    found = relevance_of(problem.with_supervision(problem.supervision.certain()).filled, only_decides=True)
     return found.relevant[: X.shape[1]]
 
 
@@ -179,9 +179,9 @@ def one_made(effect: str, target: str, n: int, seed: int) -> dict[str, float]:
         false, power = scored(kept_by_us(X, y, given, groups))
         none = made(effect, target, n, seed, related=False)
         found = {"false": false, "power": power, "nothing kept": not kept_by_us(*none).any()}
-        if effect == "nothing" or target == "right":  # elsewhere it is wrong anyhow
+        if effect == "nothing":
             without = scored(kept_by_us(X, y, None, groups))
-            found |= {"false without": without[0], "power without": without[1], "power lost": without[1] - power}
+            found |= {"power without": without[1], "power lost": without[1] - power}
     return found
 
 
@@ -191,6 +191,7 @@ def one_of_peers(effect: str, target: str, n: int, seed: int) -> dict[str, float
         warnings.simplefilter("ignore")
         X, y, given, _ = made(effect, target, n, seed)
         found["dubio, false"], found["dubio, power"] = scored(kept_by_us(X, y, given, None))
+        found["nothing given, false"], found["nothing given, power"] = scored(kept_by_us(X, y, None, None))
         for name, peer in PEERS.items():
             try:
                 found[f"{name}, false"], found[f"{name}, power"] = scored(peer(X, y, given))
@@ -293,32 +294,67 @@ def lines_of(part: str) -> list[tuple[str, Callable[..., dict[str, float]], tupl
     return [(name, one_real if part == "real" else one_silent, (name,)) for name in REAL]
 
 
+#: What a value has to be in every line, in percent: at most, or at least.
+AT_MOST, AT_LEAST = {"false": 5.0, "power lost": 3.0}, {"nothing kept": 95.0, "alert": 80.0}
+AT_MOST |= {"nothing": 5.0, "columns alone": 5.0, "target alone": 5.0, "sorted by class": 5.0}
+
+
+def summary(draws: list[dict[str, float]], factor: float) -> pd.DataFrame:
+    """The means of all values and their standard errors, each draw by itself."""
+    frame = factor * pd.DataFrame(draws).astype(float)
+    return pd.DataFrame({"mean": frame.mean(), "error": frame.std() / np.sqrt(frame.count()), "draws": frame.count()})
+
+
+def show(stored: dict[str, dict[str, dict[str, float]]], factor: float) -> None:
+    """All lines, lines joined by target and by what confounds, and how many lines miss what has to hold."""
+    joined: dict[str, list[dict[str, float]]] = {}
+    beyond: dict[str, list[float]] = {}
+    for name, by_seed in stored.items():
+        draws, words = list(by_seed.values()), name.split(", ")
+        if len(words) > 2:
+            joined.setdefault(f"all: {words[0]}, {words[2]}", []).extend(draws)
+            joined.setdefault(f"all: {words[1]}, {words[2]}", []).extend(draws)
+        joined.setdefault("all", []).extend(draws)
+        found = summary(draws, factor)
+        for key, one in found.iterrows():
+            miss = one["mean"] - AT_MOST[key] if key in AT_MOST else AT_LEAST.get(key, -np.inf) - one["mean"]
+            if key in AT_MOST or key in AT_LEAST:
+                beyond.setdefault(str(key), []).append(miss / max(one["error"], 1e-9))
+        print(f"{name}: {_cells(found)}", flush=True)
+    print()
+    for name, draws in joined.items():
+        print(f"{name}: {_cells(summary(draws, factor))}")
+    for key, misses in beyond.items():
+        none, two, four = (int((np.array(misses) > errors).sum()) for errors in (0, 2, 4))
+        print(f"{key}: {len(misses)} lines, beyond what has to hold {none}, by two errors {two}, by four {four}")
+
+
+def _cells(found: pd.DataFrame) -> str:
+    cells = (f"{key} {one['mean']:.1f} ± {one['error']:.1f} ({one['draws']:.0f})" for key, one in found.iterrows())
+    return ", ".join(cells)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("draws", type=int, nargs="?", default=200)
-    parser.add_argument("--seconds", type=float, default=np.inf, help="longest processor time of a line")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--minutes", type=float, default=np.inf, help="longest time by the clock")
     parser.add_argument("--part", choices=("made", "peers", "real", "silent", "time"), default="made")
     parser.add_argument("--only", default="", help="lines whose name holds this")
-    parser.add_argument("--store", type=Path, help="JSON file for the means and their standard errors")
+    parser.add_argument("--store", type=Path, help="JSON file of all draws")
     asked = parser.parse_args()
-    began, factor = time.perf_counter(), 1.0 if asked.part == "time" else 100.0
-    results = json.loads(asked.store.read_text(encoding="utf-8")) if asked.store and asked.store.exists() else {}
-    for name, function, arguments in lines_of(asked.part):
-        if asked.only not in name:
-            continue
-        draws, end = [], time.process_time() + asked.seconds
-        for seed in range(3 if asked.part == "time" else asked.draws):
-            if len(draws) > 1 and time.process_time() > end:
-                break
-            draws.append(function(*arguments, seed))
-        frame = pd.DataFrame(draws).astype(float)
-        means, errors = factor * frame.mean(), factor * frame.std() / np.sqrt(len(frame))
-        cells = (f"{key} {mean:.1f} ± {error:.1f}" for key, mean, error in zip(frame, means, errors, strict=True))
-        print(f"{name} ({len(frame)} draws): {', '.join(cells)}", flush=True)
-        results[name] = {"draws": len(frame), "mean": means.to_dict(), "error": errors.to_dict()}
-        if asked.store:
-            asked.store.write_text(json.dumps(results, indent=1), encoding="utf-8")
-    print(f"\n{time.perf_counter() - began:.0f} s", file=sys.stderr)
+    end, factor = time.monotonic() + 60 * asked.minutes, 1.0 if asked.part == "time" else 100.0
+    stored = json.loads(asked.store.read_text(encoding="utf-8")) if asked.store and asked.store.exists() else {}
+    lines = [line for line in lines_of(asked.part) if asked.only in line[0]]
+    for seed in range(asked.first, asked.first + asked.draws):
+        for name, function, arguments in lines:
+            draws = stored.setdefault(name, {})
+            if str(seed) in draws or time.monotonic() > end:
+                continue
+            draws[str(seed)] = {key: float(value) for key, value in function(*arguments, seed).items()}
+            if asked.store:
+                asked.store.write_text(json.dumps(stored), encoding="utf-8")
+    show({name: stored[name] for name, *_ in lines if stored.get(name)}, factor)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
+from math import fsum
 from typing import Any, TypeVar
 
 import numpy as np
@@ -266,7 +267,8 @@ class Problem:
         weight = self.sample_weight
         if weight is None or not len(weight) or (weight == weight[0]).all():
             return None
-        return self.once("weights", lambda: np.asarray(weight / weight.mean()))
+        # the exact sum, so that the order of the rows does not matter
+        return self.once("weights", lambda: np.asarray(weight / (fsum(weight.tolist()) / len(weight))))
 
     @property
     def n_groups(self) -> int:

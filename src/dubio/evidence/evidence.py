@@ -15,7 +15,7 @@ predicts, so it takes a part of the problem itself, with its groups and weights.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from dubio.errors import InputError, all_of, quoted
-from dubio.evidence.residuals import regression_of, without_given
+from dubio.evidence.residuals import regression_of, shared_by_chance, without_given
 from dubio.kernels.threads import chunks
 from dubio.problem import Problem
 from dubio.sampling import mixed_contents
@@ -60,6 +60,8 @@ class Evidence:
     has_distances: bool = False
     #: Whether the columns are residuals: then categories and missing cells are numbers too.
     are_residuals: bool = False
+    #: How many times as much each column shares with the scores by chance as if rows were shuffled; empty: once.
+    by_chance: Floats = field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def of(cls, problem: Problem, *, within: bool = True) -> Evidence:
@@ -87,7 +89,12 @@ class Evidence:
             assert problem.groups is not None
             exchange = problem.groups[rows]
             scores = _scaled(centred_within(scores, exchange, weights if len(weights) else None))
-        about = problem.columns, target.has_neighbors, problem.given is not None
+        by_chance = np.empty(0)
+        if problem.given is not None:
+            free = len(scores) - (1 if exchange is None else len(np.unique(exchange)))
+            moved = scores * weights[:, None] if len(weights) else scores
+            by_chance = shared_by_chance(problem, np.flatnonzero(rows), moved, free, centred=within)
+        about = problem.columns, target.has_neighbors, problem.given is not None, by_chance
         return cls(columns, np.ascontiguousarray(scores), weights, exchange, *about)
 
     @property
@@ -101,6 +108,10 @@ class Evidence:
     def columns_of(self, feature: int) -> Codes:
         """The columns of one feature."""
         return np.array([feature]) if self.layout is None else self.layout.of(feature)
+
+    def by_chance_of(self, columns: Any) -> Floats | float:
+        """``by_chance`` of some columns."""
+        return self.by_chance[columns] if len(self.by_chance) else 1.0
 
     def on_normal_scores(self) -> Evidence:
         r"""The same evidence with each number replaced by the normal quantile of its rank.

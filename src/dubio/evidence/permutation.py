@@ -157,18 +157,25 @@ def effective_rows(lengths: Floats) -> float:
 
 
 def checked_pvalue(
-    pvalue: float, block: Floats, basis: Floats, groups: Codes | None, seed: list[int], most: int = MOST_PERMUTATIONS
+    pvalue: float,
+    block: Floats,
+    basis: Floats,
+    groups: Codes | None,
+    seed: list[int],
+    most: int = MOST_PERMUTATIONS,
+    by_chance: Floats | float = 1.0,
 ) -> float:
     """The p-value of one feature, or that of permutations if it is small, a few rows decide, and theirs is larger.
 
     ``block`` holds the columns of the feature, centred as for its :func:`~dubio.evidence.relations.linear_r2`;
     ``basis`` has orthonormal columns that span the target. With ``groups``, rows change places only within groups.
+    ``by_chance``: see :class:`~dubio.evidence.evidence.Evidence`.
     """
     if not pvalue < SMALL or not _few_rows_decide(block, basis):
         return pvalue
     n, width = block.shape
     count = int(min(most, max(_FEWEST, _CHECK_WORK / (n * width))))
-    limit = float(((basis.T @ block) ** 2).sum()) * (1.0 - 1e-9)  # equal but for rounding counts as equal
+    limit = float(((basis.T @ block) ** 2 / by_chance).sum()) * (1.0 - 1e-9)  # equal but for rounding counts as equal
     rng = np.random.default_rng(seed)
     at_once = int(np.clip(_AT_ONCE / (n * width), 1, 256))
     done = hits = 0

@@ -256,6 +256,8 @@ def linear_r2(evidence: Evidence, *, tested: bool = False) -> tuple[Floats, Floa
             block -= block.mean(axis=0)
         total[start:stop] = np.einsum("ij,ij->j", block, block)
         explained[start:stop] = ((basis.T @ block) ** 2).sum(axis=0)
+    if tested:
+        explained /= evidence.by_chance_of(slice(None))
     total, explained = feature_sums(total, evidence.layout), feature_sums(explained, evidence.layout)
     scores = np.divide(explained, total, out=np.zeros(len(total)), where=total > 0)
     return np.minimum(scores, 1.0), basis
@@ -287,7 +289,8 @@ def linear_pvalues(evidence: Evidence, *, most_permutations: int = MOST_PERMUTAT
     if evidence.layout is not None and not evidence.layout.is_plain:
         gaps = np.flatnonzero(evidence.layout.roles == "missing")
         if len(gaps):
-            parts = replace(evidence, columns=evidence.columns[:, gaps], layout=None)
+            by_chance = np.broadcast_to(evidence.by_chance_of(gaps), len(gaps))
+            parts = replace(evidence, columns=evidence.columns[:, gaps], layout=None, by_chance=by_chance)
             alone = _checked_linear_pvalues(parts, most_permutations)
             for feature, pvalue in zip(evidence.layout.feature_of[gaps], alone, strict=True):
                 pvalues[feature] = cauchy_combination(pvalues[[feature]], [pvalue])[0]
@@ -298,9 +301,11 @@ def _checked_linear_pvalues(evidence: Evidence, most: int) -> Floats:
     law = linear_law(evidence)
     pvalues = law.pvalues()
     for feature in np.flatnonzero(pvalues < SMALL).tolist():
-        block = np.array(evidence.columns[:, evidence.columns_of(feature)], dtype=np.float64)
+        columns = evidence.columns_of(feature)
+        block = np.array(evidence.columns[:, columns], dtype=np.float64)
         block -= block.mean(axis=0)
-        pvalues[feature] = checked_pvalue(pvalues[feature], block, law.basis, evidence.exchange, [0, feature], most)
+        about = evidence.exchange, [0, feature], most, evidence.by_chance_of(columns)
+        pvalues[feature] = checked_pvalue(pvalues[feature], block, law.basis, *about)
     return np.maximum(pvalues, sandwich_pvalues(evidence, law.basis)) if len(evidence.weights) else pvalues
 
 
@@ -336,6 +341,7 @@ def sandwich_pvalues(evidence: Evidence, basis: Floats) -> Floats:
         if (total := float(np.trace(spread))) > 0:
             freedom = total**2 / float((spread**2).sum())
             ratio = (1.0 - 1.0 / n) * float(covariance @ covariance) / total
+            ratio /= np.mean(evidence.by_chance_of(evidence.columns_of(feature)))
             pvalues[feature] = stats.f.sf(ratio, freedom, n - 1)
     return pvalues
 

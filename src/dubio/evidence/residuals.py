@@ -29,6 +29,7 @@ from sklearn.preprocessing import SplineTransformer
 
 from dubio.kernels.threads import chunks
 from dubio.problem import Problem
+from dubio.sampling import mixed_contents
 from dubio.table.rows import centred_within, groups_of_rows
 
 Floats = NDArray[np.float64]
@@ -64,11 +65,23 @@ def without_given(problem: Problem, *, centred: bool = False) -> Problem:
 
     def adjusted() -> Problem:
         columns = problem.columns_of(np.flatnonzero(problem.is_judged))
+        order, regression = _of_all_rows(problem, centred)
         X = np.array(problem.X, dtype=np.float64)
-        X[:, columns] = regression_of(problem, np.arange(problem.n_rows), centred).residuals(X[:, columns])
+        cells = np.ix_(order, columns)
+        X[cells] = regression.residuals(X[cells])
         return replace(problem, X=X)
 
     return problem.once(("residuals", centred), adjusted)
+
+
+def shared_by_chance(problem: Problem, rows: NDArray[Any], scores: Floats, free: int, *, centred: bool) -> Floats:
+    """How many times as much the residuals of each column share with these scores by chance as if rows were shuffled.
+
+    ``rows`` of the problem have the ``scores``, which have so many ``free`` directions (:meth:`Regression.shared`).
+    """
+    order, regression = _of_all_rows(problem, centred)
+    places = np.argsort(order)[rows]
+    return regression.shared(np.asarray(problem.X, dtype=np.float64)[order], places, scores, free)
 
 
 def explained_by_given(problem: Problem) -> float:
@@ -83,6 +96,16 @@ def _explained(problem: Problem) -> float:
     rest, total = regression.residuals(scores, together=True), regression.centred(scores)
     weights = regression.weights[:, None]
     return float(max(0.0, 1.0 - (weights * rest**2).sum() / (total**2).sum()))
+
+
+def _of_all_rows(problem: Problem, centred: bool) -> tuple[NDArray[Any], Regression]:
+    """An order of the rows by their contents, and the regression in it: no rounding makes equal residuals differ."""
+
+    def found() -> tuple[NDArray[Any], Regression]:
+        order = np.argsort(mixed_contents(problem, 0), kind="stable")
+        return order, regression_of(problem, order, centred)
+
+    return problem.once(("regression", centred), found)
 
 
 def regression_of(problem: Problem, rows: NDArray[Any], centred: bool) -> Regression:
@@ -182,6 +205,31 @@ class Regression:
             out[:, own] = self._left_out(table[:, own] - self._left @ (shrunk[:, None] * parts[:, own]), shrunk)
         out[:, (out**2).sum(axis=0) <= _NOTHING_LEFT * total] = 0.0
         return out / self._root[:, None]
+
+    def shared(self, table: Floats, rows: NDArray[Any], scores: Floats, free: int) -> Floats:
+        r"""How many times as much the residuals of each column share with some scores by chance as shuffled ones do.
+
+        The residuals of a column x are :math:`D (I - H) x` with :math:`D_{ii} = 1 / (1 - H_{ii})`. If x is noise, the
+        squares of their products with scores s have the mean :math:`|(I - H) D s|^2`, and those of the residuals
+        :math:`\mathrm{tr}\,D (I - H)^2 D`. The regression has taken the same directions from columns and scores, so
+        with k categories they share :math:`n / (n - k)` times as much by chance as shuffled rows would. It is never
+        below 1. If groups are left out together, D counts as 1.
+        """
+        left, size, out = self._left[rows], (scores**2).sum(), np.ones(table.shape[1])
+        for start, stop in chunks(table.shape[1], _COLUMNS):
+            block = self.centred(table[:, start:stop])
+            chosen = self._penalties((block**2).sum(axis=0), (self._left.T @ block) ** 2)
+            for place in np.unique(chosen).tolist():
+                shrunk, scale = self._shrunk[place], np.ones(len(rows))
+                if self._groups is None:
+                    scale = self._left_out(np.ones((len(self._root), 1)), shrunk)[rows, 0]
+                moved, taken = scale[:, None] * scores, shrunk * (2.0 - shrunk)
+                products = (moved**2).sum() - taken @ ((left.T @ moved) ** 2).sum(axis=1)
+                products -= self._has_mean * (moved.sum(axis=0) ** 2).sum() / len(self._root)
+                squares = scale**2 @ (free / len(rows) - left**2 @ taken) / free
+                if squares > 0:
+                    out[start:stop][chosen == place] = max(1.0, products / (size * squares))
+        return out
 
     def _penalties(self, total: Floats, squares: Floats) -> Codes:
         """The place of the penalty of each column."""
