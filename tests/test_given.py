@@ -233,6 +233,8 @@ def test_arrays_and_series_are_further_columns_too(table):
     cells, given = X.iloc[:, :8].to_numpy(), X[["age"]].to_numpy()
     by_array = FeatureSelector("linear_search", n_features_to_select="relevant").fit(cells, y, given=given)
     by_series = FeatureSelector("linear_search", n_features_to_select="relevant").fit(X.iloc[:, :8], y, given=X["age"])
+    by_index, by_name = (read_problem(X, y, given=one, any_type=True) for one in (X.columns[-2:], ["age", "site"]))
+    assert by_index.given_names == by_name.given_names
     by_place = FeatureSelector("linear_search", n_features_to_select="relevant").fit(
         np.column_stack([cells, given]), y, given=[8]
     )
@@ -473,7 +475,8 @@ def test_stability_and_tolerance(table):
         ([True], "holds True"),
         (1.5, "is a float"),
         (np.arange(240.0), "240 entries, as many as the table has rows"),
-        (list(range(240)), "are these names of columns, or their values"),
+        (list(range(240)), "so they may be names of columns, or values"),
+        ({"age": 1}, "is a dict"),
         (pd.DataFrame({"age": np.arange(240)}), "has a column 'age', which is also a column of the table"),
         (pd.DataFrame({"a": np.ones(240)}), "'a', which has only one value"),
         (np.ones((20, 1)), "has 20 rows, but the table has 240"),

@@ -341,7 +341,7 @@ def sandwich_pvalues(evidence: Evidence, basis: Floats) -> Floats:
         if (total := float(np.trace(spread))) > 0:
             freedom = total**2 / float((spread**2).sum())
             ratio = (1.0 - 1.0 / n) * float(covariance @ covariance) / total
-            ratio /= np.mean(evidence.by_chance_of(evidence.columns_of(feature)))
+            ratio /= float(np.mean(evidence.by_chance_of(evidence.columns_of(feature))))
             pvalues[feature] = stats.f.sf(ratio, freedom, n - 1)
     return pvalues
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from numbers import Integral
@@ -131,9 +131,12 @@ def _names(given: Any, n_rows: int) -> list[Any] | None:
     """The names or positions of columns of the table; None if further columns are given."""
     if isinstance(given, str | Integral) and not isinstance(given, bool):
         return [given]
-    if hasattr(given, "to_frame") or getattr(given, "ndim", 1) == 2 or hasattr(given, "columns"):
+    is_index = hasattr(given, "to_series") and not hasattr(given, "columns")  # such as X.columns[-2:]
+    if not is_index and (hasattr(given, "to_frame") or getattr(given, "ndim", 1) == 2 or hasattr(given, "columns")):
         return None
     try:
+        if isinstance(given, Mapping):
+            raise TypeError("a mapping has names and values")
         names = list(given)
     except TypeError as error:
         remedy = "give names or positions of columns, or a table of further columns"
@@ -141,7 +144,7 @@ def _names(given: Any, n_rows: int) -> list[Any] | None:
     if names and all(isinstance(one, Sequence | np.ndarray) and not isinstance(one, str) for one in names):
         return None
     if len(names) == n_rows and n_rows > 0:
-        found = f"has {n_rows} entries, as many as the table has rows: are these names of columns, or their values?"
+        found = f"has {n_rows} entries, as many as the table has rows, so they may be names of columns, or values"
         raise InputError("given", found, "give further columns as a series, a frame or an array with two dimensions")
     for one in names:
         if isinstance(one, bool | np.bool_) or not isinstance(one, str | Integral):
