@@ -339,6 +339,8 @@ def test_wide_and_long_form_are_the_same():
         ({"row": ["x"], "who": ["ann"], "label": ["a"]}, "holds 'x', which is no position"),
         ({"row": [0, 5], "who": ["a", "b"], "label": [1, 2], "rows": 3}, "positions are whole numbers from 0 to 2"),
         ({"row": [0, 1], "who": ["a", None], "label": [1, 2]}, "who is missing for vote 2"),
+        ({"row": ["p"], "who": ["a"], "label": [1], "rows": ["p", "q", "q"]}, "rows names 'q' twice"),
+        ({"row": ["r"], "who": ["a"], "label": [1], "rows": ["p", "q"]}, "row names 'r', which is not in rows"),
         ({"table": [[1, 2]], "order": [1, 2], "classes": [1, 2]}, "given together with order"),
         ({"table": [[1, 2]], "truth": [1, 2]}, "truth has 2 entries"),
         ({"table": {"ann": ["a", "b"], "bob": ["z", "a"]}, "classes": ["a", "b"]}, "that of 'bob' on row 0"),

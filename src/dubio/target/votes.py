@@ -207,7 +207,11 @@ def _long(row: Any, who: Any, label: Any, rows: Any) -> tuple[tuple[Codes, Codes
     if rows is None or np.ndim(rows) == 0:
         positions, n_rows = _positions(row_of, rows)
     else:
-        position = {value: i for i, value in enumerate(labels_by_row(rows).tolist())}
+        every = labels_by_row(rows).tolist()
+        position = {value: i for i, value in enumerate(every)}
+        if len(position) < len(every):
+            twice = next(value for i, value in enumerate(every) if position[value] > i)
+            raise InputError("rows", f"names {twice!r} twice", "give each row a name of its own")
         unknown = [value for value in row_of.tolist() if value not in position]
         if unknown:
             raise InputError("row", f"names {unknown[0]!r}, which is not in rows", "give the names of all rows")
