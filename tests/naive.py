@@ -1209,7 +1209,8 @@ def left_out_residuals(basis, table, weights=None, groups=None):
 
 # --- Votes of annotators ------------------------------------------------------------------------------------------
 
-STRENGTHS, ROWS_OF_CLASS = [1.0, 2.0, 5.0, 10.0, 20.0], 5.0
+OWN_STRENGTHS = [1.0, 2.0, 5.0, 10.0]
+STRENGTHS = [*OWN_STRENGTHS, 20.0, 50.0, 100.0, 200.0]
 
 
 def dirichlet_fit(counts, base, s):
@@ -1232,7 +1233,7 @@ def shrunk_confusions(counts, strength=None, in_order=False):
         own = [[sum(counts[e, k, k + d] for k in range(K) if 0 <= k + d < K) for d in steps] for e in range(m)]
         pooled = np.array([sum(row[j] for row in own) for j in range(len(steps))]) + 20.0 * K * seen / seen.sum()
         pooled = pooled / pooled.sum()
-        s = strength or max(STRENGTHS, key=lambda s: dirichlet_fit(own, [pooled] * m, s))
+        s = strength or max(OWN_STRENGTHS, key=lambda s: dirichlet_fit(own, [pooled] * m, s))
         for e in range(m):
             by_step = [(own[e][j] + s * pooled[j]) / (sum(own[e]) + s) for j in range(len(steps))]
             for k in range(K):
@@ -1240,7 +1241,9 @@ def shrunk_confusions(counts, strength=None, in_order=False):
                     base[e, k, c] = by_step[c - k + K - 1]
                 base[e, k] /= base[e, k].sum()
     else:
-        pooled = counts.sum(axis=0) + [[20.0 * (0.7 if k == c else 0.3 / (K - 1)) for c in range(K)] for k in range(K)]
+        right = (sum(counts[e, k, k] for e in range(m) for k in range(K)) + 20.0 * 0.7) / (counts.sum() + 20.0)
+        alike = [[right if k == c else (1 - right) / (K - 1) for c in range(K)] for k in range(K)]
+        pooled = counts.sum(axis=0) + 100.0 * np.array(alike)
         pooled = pooled / pooled.sum(axis=1, keepdims=True)
         wrong = [sum(counts[e, k, c] for k in range(K) for c in range(K) if k != c) for e in range(m)]
         expected = [sum(counts[e, k].sum() * (1 - pooled[k, k]) for k in range(K)) for e in range(m)]
@@ -1249,7 +1252,7 @@ def shrunk_confusions(counts, strength=None, in_order=False):
             pairs = zip(wrong, expected, strict=True)
             return sum(s * np.log(s) - gammaln(s) + gammaln(s + w) - (s + w) * np.log(s + x) for w, x in pairs)
 
-        s = strength or max(STRENGTHS, key=fit)
+        s = strength or max(OWN_STRENGTHS, key=fit)
         for e in range(m):
             for k in range(K):
                 share = min(max((wrong[e] + s) / (expected[e] + s) * (1 - pooled[k, k]), 1e-3), 1 - 1e-3)
@@ -1277,7 +1280,7 @@ def agree_on_classes(row, who, code, n_rows, n_annotators, K, in_order=False, st
         for r, e, c, w in votes:
             counts[e, :, c] += w * P[r]
         theta = shrunk_confusions(counts, strength=2.0 if step <= 20 else None, in_order=in_order)
-        shares = np.array([sum(P[i, k] for i in voted) + ROWS_OF_CLASS for k in range(K)])
+        shares = np.array([sum(P[i, k] for i in voted) + 1.0 for k in range(K)])
         shares /= shares.sum()
         new = np.tile(shares, (n_rows, 1))
         for r, e, c, w in votes:

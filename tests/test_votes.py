@@ -403,7 +403,7 @@ def test_a_hundred_thousand_votes_take_seconds():
 
 def test_constants_of_the_literal_version_are_those_of_the_library():
     assert annotators._STRENGTHS.tolist() == naive.STRENGTHS
-    assert annotators._OFFSET_SEEN == naive.ROWS_OF_CLASS
+    assert annotators._OWN_STRENGTHS.tolist() == naive.OWN_STRENGTHS
 
 
 def test_soft_labels_with_columns():
