@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import struct
 import time
 import zipfile
 
@@ -13,7 +14,7 @@ import pytest
 from dubio.errors import InputError
 from dubio.streams.text_files import HowToRead
 from dubio_app.command.run import run
-from dubio_app.files import read_file, read_table
+from dubio_app.files import frame_bytes, read_file, read_table
 
 openpyxl = pytest.importorskip("openpyxl")
 xlwt = pytest.importorskip("xlwt")
@@ -227,3 +228,27 @@ def test_other_workbooks(tmp_path, ending, write):
         from dubio_app.files import frame_bytes
 
         frame_bytes(file.frame, str(path))
+
+
+def test_damage_that_ends_its_reader_is_an_error(tmp_path, capsys):
+    """The parts of this file follow each other in a circle, which fills all memory."""
+    path = tmp_path / "t.xls"
+    written_xls(path, [["x", "y"], *([float(i), "ab"[i % 2]] for i in range(30))])
+    assert read_file(str(path)).frame.shape == (30, 2)
+    content = bytearray(path.read_bytes())
+    table = 512 * (1 + struct.unpack_from("<I", content, 76)[0])
+    content[table : table + 512] = bytes(512)
+    path.write_bytes(content)
+    assert run(["look", str(path)]) == 2
+    assert "t.xls' cannot be read as a workbook" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_damaged_files_of_columns_are_named(tmp_path, capsys, ending):
+    path = tmp_path / f"t.{ending}"
+    path.write_bytes(frame_bytes(pd.DataFrame({"x": np.arange(99.0), "y": list("abc") * 33}), str(path)))
+    whole = path.read_bytes()
+    for place in range(4, len(whole), len(whole) // 40):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        code, err = run(["look", str(path)]), capsys.readouterr().err
+        assert code == 0 or (code == 2 and f"t.{ending}'" in err), err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import stat
 import zlib
@@ -72,7 +71,11 @@ def read_file(path: str, how: HowToRead | None = None) -> TableFile:
     _require_fitting(how, kind, path)
     try:
         file = READERS[kind](path, how)
-    except (pa.ArrowException, UnicodeError, zlib.error, EOFError, gzip.BadGzipFile, KeyError) as error:
+    except InputError:
+        raise
+    except (pa.ArrowException, ValueError, TypeError, zlib.error, EOFError, OSError, KeyError) as error:
+        if getattr(error, "errno", None) is not None:  # of the system, and not of what reads the file
+            raise InputError(called(path), f"cannot be read: {error.strerror}") from error  # type: ignore[union-attr]
         raise wrong(path, f"cannot be read as {kind}: {first_line(error)}", "is it damaged?") from error
     file = replace(file, frame=tidy(file.frame, path, how.missing), path=path)
     return unfold_redcap(file, path, how)

@@ -13,13 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dubio.errors import InputError, counted, listed, quoted
-from dubio.streams.text_files import HowToRead, called, first_line, refuse_twins
+from dubio.streams.text_files import HowToRead, called, first_line, refuse_twins, suffix_of
 from dubio.table.cells import EXACT, MISSING
 from dubio_app.files.table_file import TableFile, own_code, wrong
 from dubio_app.files.workbook_scan import SheetScan, damaged, protected, refuse_extent, scan_workbook
+from dubio_app.files.workbooks_apart import read_apart
 
 Cells = list[list[Any]]
 
+#: Formats in which some damage ends the process that reads them.
+_OLD = (".xls", ".xlsb")
 #: A row above the names of the columns has at most this share of the cells of the widest row.
 _TITLE_SHARE = 1 / 3
 #: Rows at the top among which the names of the columns are looked for, and rows below them that show what columns hold.
@@ -84,7 +87,9 @@ def _open(path: str, how: HowToRead) -> tuple[_Sheet, str]:
         raise ImportError("workbooks need python-calamine: pip install 'dubio[cli]'") from error
     scans = scan_workbook(path)
     try:
-        with _no_panic_on_standard_error(), calamine.CalamineWorkbook.from_path(path) as book:
+        with _no_panic_on_standard_error():
+            is_old = suffix_of(path) in _OLD
+            book = read_apart(path, how.sheet) if is_old else calamine.CalamineWorkbook.from_path(path)
             names = list(book.sheet_names)
             if how.sheet is not None and how.sheet not in names:
                 found = f"={how.sheet!r}, but the file has {listed(map(quoted, names))}"
