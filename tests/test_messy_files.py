@@ -162,6 +162,20 @@ MESSY = {
     "dates without a century": Messy(".csv", text(["1.2.24", "3.4.24"] * 4), refused="century", remedy="same way"),
     "German months": Messy(".csv", text(["1. März 2024", "2. März 2024"] * 3), "date", values=[0.0, 1] * 3),
     "Japanese dates": Messy(".csv", text(["2024年3月1日", "2024年3月2日"] * 3), "date", values=[0.0, 1] * 3),
+    "times of half days": Messy(
+        ".csv", text(["6:30 AM", "6:45 p.m.", "12:00 am"] * 3), "time", values=[6.5, 18.75, 0.0] * 3
+    ),
+    "times and words": Messy(
+        ".csv",
+        text([f"{hour}:30" for hour in range(9)] + ["soon"]),
+        refused="mixes times with text",
+        remedy="--na soon",
+    ),
+    "dates of half days": Messy(
+        ".csv", text(["1/31/2024 2:00 PM", "2/1/2024 2:00 AM"] * 3), "date", values=[0.0, 0.5] * 3
+    ),
+    "全角": Messy(".csv", text(["１．５　ｍｇ", "＜２", "３"] * 3, "cp932"), values=[1.5, 2, 3] * 3, unit="mg"),
+    "infinity": Messy(".csv", text([*points(), "inf"]), refused="contains infinity", remedy="empty"),
     "times": Messy(".csv", text(["6:30", "18:45", "0:00"]), "time", values=[6.5, 18.75, 0.0]),
     # categories and scales
     "one odd word": Messy(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import counted
-from dubio.table.dates import read_dates, read_times
+from dubio.table.dates import narrow, read_dates, read_times
 from dubio.table.scales import levels_in_order
 from dubio.table.units import Unit, unit_of
 from dubio.words import Note, note
@@ -210,7 +210,7 @@ def read_numbers(
     array([  5., 250.,   7.])
     """
     values, limits = np.full(len(texts), np.nan), np.zeros(len(texts), dtype=bool)
-    matches = {place: match for place, text in enumerate(texts) if (match := _CELL.fullmatch(text.strip()))}
+    matches = {place: match for place, text in enumerate(texts) if (match := _CELL.fullmatch(narrow(text)))}
     looks = np.zeros(len(texts), dtype=bool)
     looks[list(matches)] = True
     bodies = {place: match["body"].replace("\u2212", "-").replace("\u2019", "'") for place, match in matches.items()}
@@ -276,7 +276,7 @@ def decimal_mark_of(texts: Sequence[str]) -> Decimal:
     >>> decimal_mark_of(["2,5 mg/l", "-"]), decimal_mark_of(["low", "3"])
     (',', '.')
     """
-    matches = (_CELL.fullmatch(text.strip()) for text in set(texts))
+    matches = (_CELL.fullmatch(narrow(text)) for text in set(texts))
     return _decimal_mark([match["body"] for match in matches if match], None)[0] or "."
 
 
@@ -449,8 +449,10 @@ def _meaning(texts: Sequence[str], counts: NDArray[np.int64], decimal: Decimal |
     if decimal is not None and counts[numbers.looks].sum() >= half > counts[is_number].sum():
         return replace(column, problem=f"its cells are no numbers with the decimal mark {decimal!r}")
     if counts[dates.looks].sum() >= half:
-        why = dates.problem or f"mixes dates with text, such as {texts[int(np.argmin(dates.looks))]!r}"
-        return replace(column, problem=why, odd=~is_date if not dates.problem else None)
+        odd = None if dates.problem else ~is_date
+        return replace(column, problem=dates.problem or "mixes dates with text", odd=odd)
+    if counts[~np.isnan(times)].sum() >= half:
+        return replace(column, problem="mixes times with text", odd=np.isnan(times))
     if counts[is_number].sum() >= half and not column.is_numbered and not column.names_rows:
         return replace(column, problem=column.mixture(), odd=~is_number)
     return column

@@ -32,7 +32,8 @@ _MONTHS = {
     )
     for name in names.split()
 }
-_CLOCK = r"(?:[T ]+(?P<clock>\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?P<zone>Z|[+-]\d{2}:?\d{2})?)?"
+_HALF = r"(?:\s?[AaPp]\.?[Mm]\.?)?"
+_CLOCK = rf"(?:[T ]+(?P<clock>\d{{1,2}}:\d{{2}}(?::\d{{2}}(?:\.\d{{1,9}})?)?{_HALF})(?P<zone>Z|[+-]\d{{2}}:?\d{{2}})?)?"
 _NAME = r"(?P<name>[^\W\d_]{3,9})"
 _ISO = re.compile(rf"(?P<year>\d{{4}})(?P<mark>[-/.])(?P<month>\d{{1,2}})(?P=mark)(?P<day>\d{{1,2}}){_CLOCK}")
 _SHORT = re.compile(rf"(?P<one>\d{{1,2}})(?P<mark>[-/.])\s?(?P<two>\d{{1,2}})(?P=mark)\s?(?P<year>\d{{4}}){_CLOCK}")
@@ -42,7 +43,18 @@ _JAPANESE = re.compile(rf"(?P<year>\d{{4}})年(?P<month>\d{{1,2}})月(?P<day>\d{
 _FORMS = (_ISO, _WORDS, _WORDS_FIRST, _JAPANESE, _SHORT)
 #: Dates whose century is not written.
 _NO_CENTURY = re.compile(r"\d{1,2}([-/.])\s?\d{1,2}\1\s?\d{2}")
-_TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?")
+_TIME = re.compile(rf"\d{{1,2}}:\d{{2}}(?::\d{{2}}(?:\.\d{{1,9}})?)?{_HALF}")
+#: Wide signs of Japanese and Chinese text, and the marks of Arabic numbers, as plain ones.
+_NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | {0x3000: 0x20, 0x66B: 0x2E, 0x66C: 0x27}
+
+
+def narrow(text: str) -> str:
+    """A cell without blanks around it, and with plain signs for wide ones.
+
+    >>> narrow(" １２．５ ")
+    '12.5'
+    """
+    return (text if text.isascii() else text.translate(_NARROW)).strip()
 
 
 @dataclass(frozen=True)
@@ -73,9 +85,9 @@ def read_dates(texts: Sequence[str]) -> TextDates:
     short: dict[str, list[tuple[int, re.Match[str]]]] = {}
     problem = ""
     for place, text in enumerate(texts):
-        match = next(filter(None, (form.fullmatch(text.strip()) for form in _FORMS)), None)
+        match = next(filter(None, (form.fullmatch(narrow(text)) for form in _FORMS)), None)
         if match is None:
-            if _NO_CENTURY.fullmatch(text.strip()):
+            if _NO_CENTURY.fullmatch(narrow(text)):
                 looks[place], problem = True, f"the century of dates such as {text.strip()!r} is not written"
             continue
         looks[place], parts = True, match.groupdict()
@@ -102,10 +114,10 @@ def read_times(texts: Iterable[str]) -> NDArray[np.float64]:
     """Times of the day in hours; NaN where the text is not a time.
 
     >>> from dubio.table.dates import read_times
-    >>> read_times(["6:30", "18:45:36"])
+    >>> read_times(["6:30", "6:45:36 PM"])
     array([ 6.5 , 18.76])
     """
-    matches = (_TIME.fullmatch(text.strip()) for text in texts)
+    matches = (_TIME.fullmatch(narrow(text)) for text in texts)
     return np.asarray([_hours(match[0]) if match else np.nan for match in matches], dtype=np.float64)
 
 
@@ -130,7 +142,10 @@ def utc(value: Any) -> Any:
 
 
 def _hours(clock: str) -> float:
-    hours, minutes, seconds, *_ = map(float, [*clock.split(":"), "0"])
+    half = re.sub("[^ap]", "", clock.casefold())  # of the day
+    hours, minutes, seconds, *_ = map(float, [*re.sub(r"[^\d:.]", "", clock).strip(".").split(":"), "0"])
+    if half:
+        hours = hours % 12 + 12 * (half == "p") if 1 <= hours <= 12 else 24
     return hours + minutes / 60 + seconds / 3600 if hours < 24 and minutes < 60 and seconds < 60 else float("nan")
 
 

@@ -418,6 +418,8 @@ def _pieces(
     table, numeric = _cells_and_numbers(X, names)
     numbers = np.empty((0, 0))
     infinite: InputError | None = None
+    if numeric is None and names is not None and not keep:  # each column may have its own problem
+        numeric = np.ones(len(names), dtype=bool)
     if numeric is None:
         numbers = np.asarray(read_matrix(X, allow_nan=True, name=name))
         numeric = np.ones(numbers.shape[1], dtype=bool)
