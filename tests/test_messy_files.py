@@ -215,6 +215,13 @@ MESSY = {
         levels=("женщина", "мужчина"),
         said="Windows-1251",
     ),
+    "Cyrillic of Unix": Messy(
+        ".csv",
+        text(["мужчина", "женщина"] * 12, "koi8_r", ";", "пол"),
+        "category",
+        levels=("женщина", "мужчина"),
+        said="read as KOI8",
+    ),
     "UTF-16": Messy(".csv", text(commas(), "utf-16", "\t", "taille"), values=NUMBERS, said="UTF-16"),
     # files of text
     "a title": Messy(".csv", text(points(), before="Export of ward 3\n"), refused="line 2", remedy="--header-row"),

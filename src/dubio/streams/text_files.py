@@ -396,6 +396,7 @@ def _utf8_source(path: str, content: bytes | None, encoding: str) -> Iterator[An
 #: How encodings are called in front of people.
 _CALLED = {"cp1252": "Windows-1252", "cp1250": "Windows-1250", "cp1251": "Windows-1251", "cp1253": "Windows-1253"}
 _CALLED |= {"cp932": "Shift JIS (cp932)", "euc_jp": "EUC-JP", "gb18030": "GB 18030", "big5": "Big5", "cp949": "cp949"}
+_CALLED |= {"koi8_u": "KOI8", "cp866": "DOS text (cp866)", "iso8859_5": "ISO 8859-5"}
 #: Bytes of letters between others. In Latin writing, few of the letters of a word are beyond ASCII.
 _WORD = re.compile(rb"[A-Za-z\x80-\xff]{4,}")
 #: Letters of Czech, Slovak, Slovene and Croatian that western languages hardly have, and signs that stand inside words
@@ -406,7 +407,8 @@ _EASTERN = re.compile(
 
 
 #: Letters of Russian and Greek, the most frequent ones first; and how likely the letters of a text are on average.
-_FREQUENT = {"cp1251": "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёіїєў", "cp1253": "αοιετσνηυρπκμλςίωάδγέήόθχφύβξώζψϊϋΐΰ"}
+_FREQUENT = dict.fromkeys(("cp1251", "koi8_u", "cp866", "iso8859_5"), "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёіїєў")
+_FREQUENT |= {"cp1253": "αοιετσνηυρπκμλςίωάδγέήόθχφύβξώζψϊϋΐΰ"}
 _LIKELY = -3.3
 #: Kana and Chinese characters, and the signs between them.
 _EAST_ASIAN = re.compile("[\u3000-\u30ff\u4e00-\u9fff\uff01-\uff5e]+")
