@@ -9,7 +9,9 @@ What a user can do has another name in each front end: these names are a table o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from string import Formatter
 from typing import Any, NamedTuple
 
@@ -41,7 +43,20 @@ def say(code: str, phrases: Phrases | None = None, /, **facts: Any) -> str:
     >>> say("missing cells", n=1, filled_with="the median of their column")
     '1 missing value in the table was filled with the median of their column'
     """
-    return _Writer(PYTHON if phrases is None else phrases).vformat(SENTENCES[code], (), facts)
+    return _Writer(_SPOKEN.get(PYTHON) if phrases is None else phrases).vformat(SENTENCES[code], (), facts)
+
+
+_SPOKEN: ContextVar[Phrases] = ContextVar("phrases of the front end")
+
+
+@contextmanager
+def spoken(phrases: Phrases) -> Iterator[None]:
+    """Say sentences in the phrases of a front end, where no others are asked for."""
+    token = _SPOKEN.set(phrases)
+    try:
+        yield
+    finally:
+        _SPOKEN.reset(token)
 
 
 def sentence(clause: object) -> str:
@@ -106,6 +121,15 @@ PYTHON: Phrases = {
     "name levels": "",
     "all rows": 'method="fisher"',
     "assume": "the q-values assume",
+    # what only the command and the page can do
+    "no target named": "there is no --target",
+    "mark minus one": "add --unlabelled -1",
+    "unlabelled marks": "--unlabelled",
+    "name rows": "--id COLUMN names rows by their identifiers",
+    "asked model": "--evaluate logistic",
+    "keep sufficient": "--keep sufficient",
+    "name a sheet": "--sheet names another one",
+    "mark missing": "--na VALUE makes them missing",
 }
 
 
@@ -739,15 +763,18 @@ SENTENCES: dict[str, str] = {
     "kit written": "paper kit written to {path}",
     "no word file": "paper.docx was not written: pip install 'dubio[paper]'",
     # What only the command says. Errors have their own remedies in ``dubio_app/command/wording.py``.
-    "no target": "there is no --target: features are ranked only by the structure of the table",
+    "no target": "{no target named}: features are ranked only by the structure of the table",
     "counts rows": "column {name!q} was left out: it only counts the rows",
     "without numbers": "{n} {n:column|columns} without numbers {n:was|were} left out: {names!q:5}",
     "only count": "{n} {n:column that only counts|columns that only count} the rows {n:was|were} left out: {names!q:5}",
-    "minus one": "-1 is read as a class ({n} {n:row|rows}). If it means no label, add --unlabelled -1",
-    "unused marks": "--unlabelled {marks!q:5}: no row has this value",
+    "minus one": "-1 is read as a class ({n} {n:row|rows}). If it means no label, {mark minus one}",
+    "unused marks": "{unlabelled marks} {marks!q:5}: no row has this value",
     "as numbers": "target {name!q} was read as numbers {how}",
+    "other sheets": "sheet {name!q} of {file} was read; {name a sheet}: {others!q}",
+    "labelled values": "{n} {n:value|values} of column {column!q} with a label are used as they are: {shown:3}; {mark "
+    "missing}",
     "first pair": "the pairs count rows from 1, the first row under the header: the first pair ({pair}) is {rows} "
-    "(--id COLUMN names rows by their identifiers)",
+    "({name rows})",
     "read once": "{what} is read once, in batches of rows",
     "half kept": "half of the features are kept, because only a test on the whole table can tell which features stand "
     "out (--keep N sets the number)",
@@ -755,14 +782,14 @@ SENTENCES: dict[str, str] = {
     "what asking gains": "the gain is how much the probability of the likely class is expected to rise with that vote",
     "report written": "report written to {path}",
     "evaluated on": "the selection was evaluated on {n:,} of {n_in_all:,} rows",
-    "ridge": "logistic regression needs classes: for a numeric target, --evaluate logistic is ridge regression",
+    "ridge": "logistic regression needs classes: for a numeric target, {asked model} is ridge regression",
     "lonely": "{n} {n:class|classes} with only one row cannot be judged ({names!q:5}): {n:it is|they are} treated as "
     "unlabelled",
     "no table": "no table was written to {path}, because no feature stands out",
     "table": "table with {n} {n:feature|features} written to {path}",
     "table of all": "table with {n} features (all that are related to the target) written to {path}",
     "table of more than enough": "table with {n} features (all that are related to the target) written to {path}; "
-    "--keep sufficient writes {enough} of them",
+    "{keep sufficient} writes {enough} of them",
     "ranked table": "Features for {asked}",
     "table without a target": "Features, without a target",
     "more features": "{n} more {n:feature|features}; --top {total} shows all",

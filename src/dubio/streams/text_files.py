@@ -496,6 +496,8 @@ def _explain(path: str, content: bytes | None, form: TextForm, error: Exception)
                         found,
                         f"{remedy}--sep names another separator, --header-row the row with the names of the columns",
                         code="ragged",
+                        line=form.skip + rows.line_num,
+                        columns=width,
                     )
     except (OSError, EOFError, csv.Error) as second:
         raise InputError(called(path), f"cannot be read: {first_line(second)}") from error

@@ -15,6 +15,7 @@ import numpy as np
 from dubio.errors import InputError, counted, listed, quoted
 from dubio.streams.text_files import HowToRead, called, first_line, refuse_twins, suffix_of
 from dubio.table.cells import EXACT, MISSING
+from dubio.words import note
 from dubio_app.files.table_file import TableFile, own_code, wrong
 from dubio_app.files.workbook_scan import SheetScan, damaged, protected, refuse_extent, scan_workbook
 from dubio_app.files.workbooks_apart import read_apart
@@ -51,7 +52,7 @@ class _Sheet:
 
 def read_spreadsheet(path: str, how: HowToRead) -> TableFile:
     """One sheet of a workbook: the named one, or the first that is not empty."""
-    sheet, sheets = _open(path, how)
+    sheet, others = _open(path, how)
     width = max(map(len, sheet.rows), default=0)
     if not any(map(_count, sheet.rows)):
         raise InputError(called(path), f"is empty: sheet {quoted(sheet.name)} has no cells")
@@ -66,6 +67,11 @@ def read_spreadsheet(path: str, how: HowToRead) -> TableFile:
     by_column = list(zip(*(sheet.rows[place] for place in body), strict=True)) or [()] * width
     columns = [_column(list(by_column[j]), j in as_text) for j in used]
     frame = _frame(columns, [names_of[j] for j in used], len(body))
+    if not body and others:
+        remedy = f"--sheet names another one: {listed(map(quoted, others))}"
+        found = f"has no rows in sheet {quoted(sheet.name)}"
+        raise InputError(called(path), found, remedy, code="empty sheet", sheets=others)
+    sheets = f"{note('other sheets', name=sheet.name, file=called(path), others=others)}." if others else ""
     notes = [sheets, *sheet.notes] if sheets else sheet.notes
     numbers = np.array(body) + 1
     plain = header == (-1, 0) and not sheet.merges and body == list(range(1, len(sheet.rows)))
@@ -79,8 +85,8 @@ def read_spreadsheet(path: str, how: HowToRead) -> TableFile:
     )
 
 
-def _open(path: str, how: HowToRead) -> tuple[_Sheet, str]:
-    """The cells of the sheet, and a sentence on the sheets if there were several to choose from."""
+def _open(path: str, how: HowToRead) -> tuple[_Sheet, list[str]]:
+    """The cells of the sheet, and the names of the others that hold some."""
     try:
         import python_calamine as calamine
     except ImportError as error:
@@ -118,13 +124,10 @@ def _open(path: str, how: HowToRead) -> tuple[_Sheet, str]:
             raise
         raise damaged(path, first_line(error)) from error
     name = filled[0] if filled else how.sheet or next(iter(names), "")
-    sheets = ""
-    if len(filled) > 1:
-        others = listed(map(quoted, (other for other in filled if other != name)))
-        sheets = f"sheet {quoted(name)} of {called(path)} was read; --sheet names another one: {others}."
     width = max(map(len, rows), default=0)
     rows = [row if len(row) == width else [*row, *[""] * (width - len(row))] for row in rows]
-    return _Sheet(path, name, rows, merges, scans.get(name, SheetScan()), []), sheets
+    others = [other for other in filled if other != name]
+    return _Sheet(path, name, rows, merges, scans.get(name, SheetScan()), []), others
 
 
 @contextlib.contextmanager

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from dubio.errors import InputError, counted, listed, quoted
+from dubio.errors import InputError
 from dubio.streams.text_files import HowToRead, called, first_line, refuse_twins, suffix_of
 from dubio.table.cells import MISSING
+from dubio.words import note
 from dubio_app.files.marks import without
 from dubio_app.files.table_file import TableFile, own_code, wrong
 
@@ -61,9 +62,8 @@ def _labelled(column: Any, labels: dict[Any, str], measure: Any, notes: list[str
     if not present <= set(labels):
         odd = sorted(present & set(labels), key=str)
         if odd:
-            shown = listed((f"{_plain(code)} ({labels[code]})" for code in odd), 3)
-            found = f"{counted(len(odd), 'value')} of column {quoted(column.name)} with a label"
-            notes.append(f"{found} are used as they are: {shown}; --na VALUE makes them missing.")
+            shown = [f"{_plain(code)} ({labels[code]})" for code in odd]
+            notes.append(f"{note('labelled values', n=len(odd), column=column.name, shown=shown)}.")
         return column
     codes = [code for code in sorted(labels, key=lambda code: (isinstance(code, str), code)) if code in present]
     texts = [str(labels[code]) for code in codes]

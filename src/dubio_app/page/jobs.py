@@ -20,7 +20,7 @@ from dubio.errors import InputError
 from dubio.findings import how_sure
 from dubio.table.matrix import fill_missing, standardize
 from dubio.table.read import column_readings, read_any_table
-from dubio.words import note, sentence
+from dubio.words import note, sentence, spoken
 from dubio_app.command import trust
 from dubio_app.command.applying import write_kept
 from dubio_app.command.checking import rows_to_check
@@ -33,7 +33,7 @@ from dubio_app.command.run import call_command
 from dubio_app.command.trust import Run
 from dubio_app.command.voting import audited_votes, save_labels
 from dubio_app.files import frame_bytes
-from dubio_app.page.wording import NAMES, alert_record, problem_records
+from dubio_app.page.wording import NAMES, PAGE, alert_record, problem_records
 from dubio_app.report import tables
 from dubio_app.report.sections import picture
 from dubio_app.whole_files import write_whole
@@ -62,7 +62,7 @@ def run(job: str, words: Sequence[str], tell: Tell, more: dict[str, Any]) -> Ans
         tell("progress", {"what": what, "part": part, "done": done, "total": total})
 
     sys.argv = ["dubio", *words]  # the report shows the command
-    with options_named(NAMES), progress_goes_to(listen):
+    with options_named(NAMES), spoken(PAGE), progress_goes_to(listen):
         try:
             call_command(list(words), work)
         except (UserError, ValueError, OSError, ImportError, MemoryError) as error:

@@ -53,6 +53,7 @@ NAMES = {
 _REMEDIES: Remedies = {
     **REMEDIES,
     "few for folds": "label more rows, or do not ask what the selection is worth to a model",
+    "empty sheet": "choose another sheet",
     "encoding": "choose its encoding under “Is the file read wrongly?”, or save it as “CSV UTF-8”",
     "identifier or number": "choose the column to predict; if it is this one, say that it is a number",
     "one value": "it needs at least two; if rows without a value may have it too, choose “Only positive rows”",
@@ -91,6 +92,14 @@ PAGE: Phrases = {
     "order": "say that the classes have an order, or that they are numbers,",
     "missing": "say that it means missing",
     "all rows": "the method fisher",
+    "no target named": "nothing is known of a target",
+    "mark minus one": "choose “Only few rows have a label”, and write -1 under “Values that mean no label”",
+    "unlabelled marks": "“Values that mean no label”:",
+    "name rows": "“Columns that name a row” names rows by their identifiers",
+    "asked model": "it",
+    "keep sufficient": "“How many to keep”: sufficient",
+    "name a sheet": "“Is the file read wrongly?” names another one",
+    "mark missing": "“Cells that mean missing” makes them missing",
 }
 
 Click = dict[str, Any]
@@ -119,11 +128,11 @@ def _clicks(error: InputError, column: str) -> list[Click]:
     """What can be clicked about a problem: a label, and the options that it adds to or sets."""
     clicks: list[Click] = []
     marks = [str(mark) for mark in error.facts.get("marks", ())][:3]
-    in_quotes = ", ".join(map(quoted, marks))
+    in_quotes, mean = ", ".join(map(quoted, marks)), "means" if len(marks) == 1 else "mean"
     if error.code == "mixed column" and marks:
-        clicks.append(_adds(f"{in_quotes} means missing", na=marks))
+        clicks.append(_adds(f"{in_quotes} {mean} missing", na=marks))
     elif error.code == "mixed target" and marks:
-        clicks.append(_adds(f"{in_quotes} means no label", unlabelled=marks))
+        clicks.append(_adds(f"{in_quotes} {mean} no label", unlabelled=marks))
     if error.code in ("mixed target", "unclear target"):
         clicks.append(_sets("They are classes", target_kind="classes"))
     if error.code == "unclear column" and error.facts.get("comma"):
@@ -136,6 +145,11 @@ def _clicks(error: InputError, column: str) -> list[Click]:
         clicks.append(_sets("Only positive rows are labelled", positive=error.facts["value"]))
     if error.code in ("many names", "identifier or number"):
         clicks.append(_sets("It is a number", regression=True))
+    if error.code == "empty sheet":
+        clicks += [_sets(f"Read sheet {quoted(name)}", sheet=name) for name in error.facts["sheets"][:8]]
+    if error.code == "ragged" and error.facts["columns"] == 1:  # a title, perhaps
+        line = error.facts["line"] - 1
+        clicks.append(_sets(f"The names of the columns stand in line {line}", header_row=line))
     if error.argument == "header_row":
         clicks.append(_sets("Find the row by itself", header_row=None))
     if error.argument == "sheet":
