@@ -127,7 +127,6 @@ PYTHON: Phrases = {
     "unlabelled marks": "--unlabelled",
     "name rows": "--id COLUMN names rows by their identifiers",
     "asked model": "--evaluate logistic",
-    "keep sufficient": "--keep sufficient",
     "name a sheet": "--sheet names another one",
     "mark missing": "--na VALUE makes them missing",
 }
@@ -789,7 +788,7 @@ SENTENCES: dict[str, str] = {
     "table": "table with {n} {n:feature|features} written to {path}",
     "table of all": "table with {n} features (all that are related to the target) written to {path}",
     "table of more than enough": "table with {n} features (all that are related to the target) written to {path}; "
-    "{keep sufficient} writes {enough} of them",
+    "--keep sufficient writes {enough} of them",
     "ranked table": "Features for {asked}",
     "table without a target": "Features, without a target",
     "more features": "{n} more {n:feature|features}; --top {total} shows all",

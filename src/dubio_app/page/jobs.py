@@ -177,7 +177,7 @@ def answer(call: Call, tell: Tell, *, decided: str) -> Answering:
         content = _content(run, findings, people, decided)
         content["changes"] = content["changes"] or _changes(content)
         tell("part", {"answer": content})
-        folder = Path(call.paper)
+        notes, folder = list(run.notes), Path(call.paper)  # without those on files: the page lists them
         if (folder / "run.toml").is_file():
             shutil.rmtree(folder)
         write_files(run)
@@ -189,7 +189,7 @@ def answer(call: Call, tell: Tell, *, decided: str) -> Answering:
         rows = rows_of(run)
         told = content_of(run, run.findings.ranking.without_left_out(), rows)
         write_whole("answer.json", json.dumps({**content, "told": told}, ensure_ascii=False, allow_nan=False))
-    tell("notes", run.notes)
+    tell("notes", notes)
     return partial(_about, findings)
 
 

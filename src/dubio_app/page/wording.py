@@ -94,10 +94,9 @@ PAGE: Phrases = {
     "all rows": "the method fisher",
     "no target named": "nothing is known of a target",
     "mark minus one": "choose “Only few rows have a label”, and write -1 under “Values that mean no label”",
-    "unlabelled marks": "“Values that mean no label”:",
+    "unlabelled marks": "“Values that mean no label”",
     "name rows": "“Columns that name a row” names rows by their identifiers",
     "asked model": "it",
-    "keep sufficient": "“How many to keep”: sufficient",
     "name a sheet": "“Is the file read wrongly?” names another one",
     "mark missing": "“Cells that mean missing” makes them missing",
 }

@@ -150,6 +150,9 @@ export async function check() {
   $("#before").hidden = !ready;
   if (!ready) return;
   $("#before-state").textContent = "Looking at the target …";
+  const now = JSON.stringify([app.state.table, kind, TARGETS.map((option) => app.state.options[option])]);
+  if (now !== about) showTarget(null); // what is known of another target would mislead
+  about = now;
   let work = await ask("/api/start/ask", { method: "POST" });
   while (work.status === "running" && mine === asking) {
     await new Promise((done) => setTimeout(done, 250));
@@ -160,13 +163,17 @@ export async function check() {
   const { target, alerts = [] } = work.content || {};
   const problems = work.problems || [];
   $("#before-state").textContent = problems.length ? "This cannot be answered yet:" : alerts.length ? `${alerts.length === 1 ? "One alert" : `${alerts.length} alerts`} before it runs:` : "Nothing was found that would make the answer wrong.";
-  const told = [...problems, ...alerts];
-  redraw($("#alerts"), told.map((record) => notice(record, () => app.state.options, app.decide)));
+  showTarget(target, [...problems, ...alerts]);
   $("#alerts").className = problems.length ? "notices bad" : "notices";
+  for (const one of all("[data-run]")) one.disabled = problems.length > 0;
+}
+
+let about = ""; // the target that is shown
+function showTarget(target, told = []) {
+  redraw($("#alerts"), told.map((record) => notice(record, () => app.state.options, app.decide)));
   $("#target-text").textContent = target ? target.text : "";
   const numbers = target ? target.counts : [];
   redraw($("#target-counts"), numbers.slice(0, 30).map(([name, text]) => element("tr", "", {}, element("th", name, { scope: "row" }), element("td", text, { class: "number" }))));
   redraw($("#target-picture"), spread(target));
   redraw($("#target-notes"), (target ? target.notes : []).map((text) => element("li", text)));
-  for (const one of all("[data-run]")) one.disabled = problems.length > 0;
 }
