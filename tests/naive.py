@@ -1345,6 +1345,16 @@ def jackknife_error(x, low, high):
     return math.sqrt((n - 1) / n * sum((one - mean) ** 2 for one in without))
 
 
+def delong_error(x, second):
+    """The standard error of the area under the curve, from the shares of the other class that each row is above."""
+    shares = [[], []]
+    for i in range(len(x)):
+        others = [x[j] for j in range(len(x)) if second[j] != second[i]]
+        above = sum(1.0 if x[i] > value else 0.5 if x[i] == value else 0.0 for value in others) / len(others)
+        shares[int(second[i])].append(above)
+    return math.sqrt(sum(np.var(part, ddof=1) / len(part) for part in shares))
+
+
 def gains(columns, target, folds):
     """What a regression on some columns predicts of a target on held-out rows, as a share of its sum of squares."""
     ridge, left = 1e-3 * len(columns), 0.0

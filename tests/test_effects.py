@@ -98,6 +98,13 @@ def test_the_standard_error_is_near_that_of_the_jackknife(table):
     np.testing.assert_allclose(effects(X, y, target="numbers").errors[:3], known, rtol=0.06)
 
 
+def test_the_standard_error_of_two_classes_is_delongs(table):
+    X, _ = table
+    y = np.arange(50) % 7 < 1  # a rare class
+    known = [naive.delong_error(column, y) for column in X[:, :3].T]
+    np.testing.assert_allclose(effects(X, y).errors[:3], known, rtol=1e-10)
+
+
 @settings(max_examples=20)
 @given(st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 1)), min_size=6, max_size=30))
 def test_units_do_not_matter_and_a_mirror_mirrors(rows):

@@ -20,7 +20,7 @@ import dubio
 from benchmarks.draws import drawn, mean_and_error, parser_of
 from dubio.evidence.effects import Effects, concordance, effects_of
 from dubio.problem import read_problem
-from dubio.target.comparisons import Line
+from dubio.target.comparisons import Lines
 
 SIZES = (40, 100, 300)
 POPULATION = 200_000
@@ -87,7 +87,7 @@ def all_hold(n: int, seed: Any, truth: Effects) -> bool:
     rng = np.random.default_rng(seed)
     z = rng.normal(size=n)
     compared = read_problem(z[:, None], KINDS["four classes"](z, rng)).supervision.comparisons(np.ones(n))[""]
-    low, high = concordance(Line.of(z), compared).interval(len(truth.each))
+    (low, *_), (high, *_) = concordance(Lines.of(z[None]), compared).interval(len(truth.each))
     middles = np.array([values[0] for values in truth.each.values()])
     return bool(((low <= middles) & (middles <= high)).all())
 

@@ -7,10 +7,11 @@ no effect. With weights :math:`w_i`, and :math:`s_{ij}` = 1 if two comparable ro
 
 .. math:: D = \frac{\sum_{ij} w_i w_j s_{ij}}{\sum_{ij} w_i w_j |c_{ij}|}, \qquad
           u_i = \frac{w_i}{B} \Bigl( \sum_j w_j s_{ij} - D \sum_j w_j c_{ij} \Bigr), \qquad
-          \mathrm{Var}(c) = \sum_i u_i^2
+          \mathrm{Var}(c) = \sum_i \frac{u_i^2}{1 - h_i}, \qquad h_i = \frac{2 w_i}{B} \sum_j w_j c_{ij}
 
-where :math:`c_{ij}` is the chance that the two rows can be compared, and :math:`B` the sum below the line; for two
-classes this is close to DeLong's variance [1]_. If rows belong together, the :math:`u_i` of a group are added up first.
+where :math:`c_{ij}` is the chance that the two rows can be compared, and :math:`B` the sum below the line. The share
+:math:`h_i` of pairs of a row of one of two classes is one over the number of its rows: this is DeLong's variance [1]_.
+If rows belong together, the :math:`u_i` of a group are added up first.
 The interval is that of :math:`\log(c / (1 - c))` by the t law; its degrees of freedom count the rows, or groups, that
 carry the variance. If an effect was chosen among several (a class against the others, a level of a category), its
 interval is wide enough for all of them.
@@ -50,6 +51,8 @@ CONFIDENCE = 0.95
 _LEAST_ERROR = 0.25
 #: Fewest rows, or groups, that must carry the pairs: with fewer, no interval is known. A class of two rows has about 8.
 _FEWEST_UNITS = 10.0
+#: The least share of the pairs that is counted as left without a row, or a group.
+_LEAST_LEFT = 0.1
 #: Largest sum of the two shares of wrong labels with which effects are corrected.
 _MOST_WRONG = 0.9
 
@@ -92,13 +95,14 @@ def concordance(lines: Lines, compared: Comparison, groups: Rows | None = None) 
     comparable = weights * comparable
     if groups is not None:
         each, comparable = _by_group(each, groups), _by_group(comparable[None], groups)[0]
-    n, squares = each.shape[1], each**2
+    part = 2.0 * comparable / below  # of a row of one of two classes: one over the number of its rows
+    n, squares = each.shape[1], each**2 / np.maximum(1.0 - part, _LEAST_LEFT)
     variance = squares.sum(axis=1)
     n_units = np.divide(total**2, (comparable**2).sum(axis=0), out=np.zeros(len(total)), where=has_pairs)
     kurtosis = np.divide(n * (squares**2).sum(axis=1), variance**2, out=np.ones(variance.shape), where=variance > 0)
     freedom = np.minimum(n - 1.0, 2.0 * n / np.maximum(kurtosis - 1.0, 1e-9))
     enough = has_pairs & (n_units >= _FEWEST_UNITS)
-    errors = np.where(enough, np.sqrt(variance * n / max(1, n - 1)), np.inf)
+    errors = np.where(enough, np.sqrt(variance), np.inf)
     effects = 0.5 * (1.0 + np.clip(D, -1.0, 1.0))
     return Concordance(effects, errors, freedom, np.broadcast_to(np.maximum(n_units, 1.0), effects.shape))
 
