@@ -407,6 +407,16 @@ def test_all_that_the_page_says_of_an_answer_is_in_words(tmp_path, monkeypatch):
 
 
 @pytest.mark.thorough
+def test_nothing_is_shown_as_kept_if_nothing_stands_out(client):
+    table = clinic()[["noise", "more"]].assign(chance=np.random.default_rng(9).permutation(clinic()["diagnosis"]))
+    send_table(client, table)
+    decide(client, target="chance")
+    answer = start(client, "answer")["content"]["answer"]
+    assert answer["headline"].startswith("No feature stands out") and answer["kept"] == [] == answer["kept_all"]
+    assert answer["line"]["n_kept"] == 0 and not [one for one in answer["sure"] if "Python" in one]
+
+
+@pytest.mark.thorough
 def test_work_that_fails_says_why_and_can_be_stopped(client):
     send_table(client, clinic())
     decide(client, target="absent")

@@ -276,6 +276,14 @@ def test_the_whole_way_for_everybody(browser, served, tmp_path):
     page.click("#labels #again button")
     page.wait_for_selector("#changes:not([hidden])", timeout=_LONG)
     page.wait_for_selector("#work", state="hidden", timeout=_LONG)
+    step(browser, "take")
+    clinic(40, seed=1).drop(columns="diagnosis").to_csv(tmp_path / "next month.csv", index=False)
+    page.set_input_files("#next-file", str(tmp_path / "next month.csv"))
+    page.locator("#next-said li").first.wait_for(timeout=_LONG)
+    for name in ("kept", "corrections", "labels", "report", "paper", "selection", "numbers", "next"):
+        with page.expect_download() as taken:
+            page.click(f'a[href="/take/{name}"]')
+        assert Path(taken.value.path()).stat().st_size > 50
     for name in STEPS:
         step(browser, name)
         for scheme in ("light", "dark"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
@@ -20,7 +20,7 @@ from dubio.errors import InputError
 from dubio.findings import how_sure
 from dubio.table.matrix import fill_missing, standardize
 from dubio.table.read import column_readings, read_any_table
-from dubio.words import note, sentence, spoken
+from dubio.words import Note, note, sentence, spoken
 from dubio_app.command import trust
 from dubio_app.command.applying import write_kept
 from dubio_app.command.checking import rows_to_check
@@ -196,10 +196,16 @@ def answer(call: Call, tell: Tell, *, decided: str) -> Answering:
 def _headline(run: Run) -> dict[str, Any]:
     """The answer before it is known how far it can be trusted."""
     full = run.findings.ranking
-    alpha = run.call.alpha if full.n_relevant is not None else None
-    sure = [sentence(one) for one in how_sure(full.without_handed_on(), alpha, None)]
-    kept = [str(full.names[j]) for j in full.order[full.n_given : full.n_ranked] if full.support[j]]
-    return {"headline": full.headline(about=run.question.asked_in_quotes), "sure": sure, "kept": kept[:40]}
+    kept = full.without_handed_on()
+    names = [str(kept.names[j]) for j in kept.order[kept.n_given : kept.n_ranked] if kept.support[j]]
+    sure = how_sure(kept, run.call.alpha if full.n_relevant is not None else None)
+    headline = full.headline(about=run.question.asked_in_quotes)
+    return {"headline": headline, "sure": _in_sentences(sure), "kept": names[:40]}
+
+
+def _in_sentences(notes: Iterable[Note]) -> list[str]:
+    """Notes as sentences, but for that on what Python does if nothing stands out."""
+    return [sentence(one) for one in notes if one.code != "handed on"]
 
 
 def _content(run: Run, findings: Any, people: dict[str, Any], decided: str) -> dict[str, Any]:
@@ -212,10 +218,7 @@ def _content(run: Run, findings: Any, people: dict[str, Any], decided: str) -> d
     about = "" if audit is None else str(audit)
     return {
         **_headline(run),
-        "sure": [
-            sentence(one)
-            for one in (*how_sure(ranking, findings.alpha, findings.stability), *findings.doubtful_along())
-        ],
+        "sure": _in_sentences([*how_sure(ranking, findings.alpha, findings.stability), *findings.doubtful_along()]),
         "of": run.call.table,
         "kept_all": findings.kept,
         "decided": decided,

@@ -91,9 +91,12 @@ export function fill() {
   }
 }
 
+// Several targets stand in one option, with a comma between them; a comma in a name is written twice.
+const targets = (value) => !value ? [] : names().includes(value) ? [value] : value.split(/(?<!,),(?!,)/).map((name) => name.replaceAll(",,", ","));
+
 function answered() {
   const { options, files } = app.state;
-  const asked = [options.target, options.soft, options.annotators, options.time, options.low].flat().filter(Boolean);
+  const asked = [kind === "several" ? targets(options.target) : options.target, options.soft, options.annotators, options.time, options.low].flat().filter(Boolean);
   if (asked.length) return asked.join(", ");
   return kind === "pairs" && files.pairs ? "pairs of rows" : kind === "nothing" && app.state.kind ? "nothing is known" : "what is known?";
 }
@@ -101,8 +104,8 @@ function answered() {
 function field(spec) {
   const { option } = spec;
   if (!spec.text && !spec.choices && !spec.file) {
-    const read = (value) => spec.joined && typeof value === "string" ? value.split(",") : [value ?? []].flat();
-    const write = (picked) => spec.joined ? picked.join(",") : spec.several ? picked : picked[0] ?? null;
+    const read = (value) => spec.joined ? targets(value) : [value ?? []].flat();
+    const write = (picked) => spec.joined && picked.length > 1 ? picked.map((name) => name.replaceAll(",", ",,")).join(",") : spec.several && !spec.joined ? picked : picked[0] ?? null;
     const made = picker({ ...spec, columns: names, change: (next) => app.decide(() => ({ [option]: write(next(read(app.state.options[option]))) })) });
     return { box: made.box, show: (value) => made.show(read(value)) };
   }
