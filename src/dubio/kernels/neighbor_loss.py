@@ -7,7 +7,7 @@ an upper bound for the k nearest rows in a changed subset, so only few rows have
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -106,7 +106,6 @@ def smallest_after_adding(
     block: Floats,
     row: Floats,
     i: int,
-    sign: float,
     near: Rows,
     near_distances: Floats,
     changed: Floats,
@@ -114,10 +113,10 @@ def smallest_after_adding(
 ) -> int:
     """Fill ``changed`` (near rows, columns) with the distances of row i to its near rows if a column is added.
 
-    ``row`` has the distances without it, and ``block`` the columns that may be added (``sign`` 0: none is).
-    ``smallest`` (k, columns) gets the k smallest distances in order. A row comes no nearer when a column is added, so
-    near rows are asked in their order until all further ones lie beyond the k-th smallest; returns how many were asked.
-    The innermost loops run over columns without a branch: they compile to vector instructions.
+    ``row`` has the distances without it, and ``block`` the columns that may be added. ``smallest`` (k, columns) gets
+    the k smallest distances in order. A row comes no nearer when a column is added, so near rows are asked in their
+    order until all further ones lie beyond the k-th smallest; returns how many were asked. The innermost loops run
+    over columns without a branch: they compile to vector instructions.
     """
     k, width = smallest.shape
     own, new = block[i], np.empty(width)
@@ -132,7 +131,7 @@ def smallest_after_adding(
                 return p
         for c in range(width):
             gap = own[c] - other[c]
-            new[c] = distance + sign * gap * gap
+            new[c] = distance + gap * gap
             both[c] = new[c]
         for q in range(min(p + 1, k)):
             known = smallest[q]
@@ -152,7 +151,7 @@ def fill_nearest(squared: Floats, near: Rows, nearest: Rows, nearest_distances: 
     marks, no_column, no_weights = scratch_marks(n), np.zeros(n), np.empty(k)
     distances, rows = np.empty(n), np.empty(n, dtype=np.int32)
     for i in range(len(squared)):
-        bound = bound_from_rows(squared[i], no_column, 0.0, 0.0, near[i])
+        bound = bound_from_rows(squared[i], no_column, 0.0, 0.0, near[i, :k])
         nearest_set_after_change(squared[i], no_column, 0.0, 0.0, bound, 2.0 / dimensions, marks, distances, rows, k)
         sort_by_distance(distances, rows, no_weights, 0, k)
         for p in range(k):  # an assignment of the whole row would take a second to compile
@@ -209,6 +208,15 @@ def hear_nearest(near: Rows, asked: int, changed: Floats, smallest: Floats, said
             surplus[c] -= 1.0
 
 
+@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def hear_rows(rows: Rows, said: Floats, heard: Any) -> None:
+    """Fill ``heard`` with the sums of what some rows say."""
+    heard[:] = 0.0
+    for p in range(len(rows)):
+        for t in range(len(heard)):
+            heard[t] += said[rows[p], t]
+
+
 @numba.njit(cache=True, nogil=True)
 def loss_sums(
     columns: Floats,
@@ -229,7 +237,8 @@ def loss_sums(
     They are added to ``sums``: one row for each candidate (``sign`` 0: the subset is not changed) and one column for
     each target. Numbers are predicted by the mean of the k nearest rows, and have squared errors. Classes are predicted
     by the memberships of these rows and by the priors, and have weighted cross-entropies. ``near`` are the nearest rows
-    of each row, at least k, and their distances in the current subset; or any rows, with distances of 0.
+    of each row in the current subset, at least k, and their distances; in the empty subset any rows, with distances of
+    0.
     """
     n_numbers, n_classes, n = len(targets.values), len(targets.memberships), columns.shape[1]
     n_said = n_numbers + n_classes
@@ -240,26 +249,25 @@ def loss_sums(
         width = min(_WIDTH, len(candidates) - first)
         block, changed = np.empty((n, width)), np.empty((near.shape[1], width))
         smallest, heard = np.empty((k, width)), np.empty((n_said + 1, width))
-        for c in range(width if sign >= 0.0 else 0):
+        for c in range(width if sign > 0.0 else 0):
             column = columns[candidates[first + c]]
             for i in range(n):
                 block[i, c] = column[i]
         for i in range(start, stop):
             row = squared[i]
-            if sign >= 0.0:
-                asked = smallest_after_adding(block, row, i, sign, near[i], near_distances[i], changed, smallest)
+            if sign > 0.0:
+                asked = smallest_after_adding(block, row, i, near[i], near_distances[i], changed, smallest)
                 hear_nearest(near[i], asked, changed, smallest, targets.said, heard)
             for c in range(width):
-                if sign < 0.0 or not near_distances[i, -1] > smallest[k - 1, c]:
-                    column, bound = columns[candidates[first + c]], smallest[k - 1, c]
-                    own = column[i]
-                    if sign < 0.0:
-                        bound = bound_from_rows(row, column, own, sign, near[i, :k])
-                    nearest_set_after_change(row, column, own, sign, bound, power, marks, distances, nearest, k)
-                    heard[:, c] = 0.0
-                    for p in range(k):
-                        for t in range(n_said + 1):
-                            heard[t, c] += targets.said[nearest[p], t]
+                if sign <= 0.0 or not near_distances[i, -1] > smallest[k - 1, c]:
+                    column, chosen = columns[candidates[first + c]], near[i, :k]
+                    if sign != 0.0:
+                        own, bound = column[i], smallest[k - 1, c]
+                        if sign < 0.0:
+                            bound = bound_from_rows(row, column, own, sign, chosen)
+                        nearest_set_after_change(row, column, own, sign, bound, power, marks, distances, nearest, k)
+                        chosen = nearest[:k]
+                    hear_rows(chosen, targets.said, heard[:, c])
                 votes, place = heard[n_said, c], first + c
                 for v in range(n_numbers):
                     error = targets.values[v, i] - heard[v, c] / votes

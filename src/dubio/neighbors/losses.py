@@ -14,6 +14,7 @@ from dubio.kernels.neighbor_loss import Targets, fill_nearest, loss_sums
 from dubio.kernels.neighbor_loss_gpu import Terms, row_losses
 from dubio.kernels.threads import run_chunks
 from dubio.neighbors.distances import Change, DeviceDistances, Distances, SubsetDistances
+from dubio.neighbors.greedy import ADD
 
 Floats = NDArray[np.float64]
 
@@ -92,16 +93,15 @@ class NeighborLoss:
         said = np.column_stack([(values * own).T, memberships.T, own])
         self._targets = Targets(values, memberships, row_weights, priors, numbers, votes, said)
         self._near, self._near_distances = self._any_rows()
+        self._n_known = 0
         self._terms: Terms | None = None  # on a device, once they are needed
 
     def start(self, features: NDArray[np.int64]) -> float:
         """Start at a subset and return its value, or 0.0 for the empty subset."""
         self.distances.start(features)
         self._near, self._near_distances = self._any_rows()
-        if len(features) == 0:
-            return 0.0
-        self._find_nearest()
-        return float(self.evaluate(np.asarray(features[:1], dtype=np.int64), 0)[0])
+        self._n_known = 0
+        return float(self.evaluate(np.asarray(features[:1], dtype=np.int64), 0)[0]) if len(features) else 0.0
 
     def evaluate(self, candidates: NDArray[np.int64], change: int) -> Floats:
         """Loss of the current subset with or without each candidate."""
@@ -112,6 +112,7 @@ class NeighborLoss:
     def evaluate_each(self, candidates: NDArray[np.int64], change: int) -> Floats:
         """(candidates, targets): the loss of each target, on the processor."""
         assert isinstance(self.distances, SubsetDistances)
+        self._know_nearest(self.distances, change)
         values = np.empty((len(candidates), len(self._units)))
         for places, parts in self.distances.in_chunks(candidates, change, partial(self._sums, change)):
             values[places] = np.sum(parts, axis=0)
@@ -136,7 +137,7 @@ class NeighborLoss:
     def apply(self, feature: int, change: int) -> None:
         """Make this change; the old neighbours limit the search for the new ones."""
         self.distances.apply(feature, change)
-        self._find_nearest()
+        self._n_known = 0
 
     def _sums(self, change: int, step: Change, start: int, stop: int) -> Floats:
         """(candidates, targets): what some rows add to the losses for the current subset changed by each candidate."""
@@ -158,20 +159,21 @@ class NeighborLoss:
         any_rows = np.tile(first, (self.distances.n_judged if isinstance(self.distances, SubsetDistances) else 0, 1))
         return any_rows, np.zeros(any_rows.shape)
 
-    def _find_nearest(self) -> None:
-        at = self.distances
-        if isinstance(at, DeviceDistances):
+    def _know_nearest(self, at: SubsetDistances, change: int) -> None:
+        """Find the nearest rows in the current subset, more of them if a feature is to be added to it."""
+        count = min((_KEPT_PER_NEIGHBOR if change == ADD else 1) * self.n_neighbors, at.n_others)
+        if count <= self._n_known or not len(at.subset):
             return
-        near = self._near
-        nearest = np.empty((at.n_judged, min(_KEPT_PER_NEIGHBOR * self.n_neighbors, at.n_others)), dtype=np.int32)
-        distances, dimensions = np.empty(nearest.shape), max(1, len(at.subset_columns))
+        near = self._near if self._near.shape[1] >= count else self._any_rows()[0]
+        nearest, dimensions = np.empty((at.n_judged, count), dtype=np.int32), len(at.subset_columns)
+        distances = np.empty(nearest.shape)
 
         def work(start: int, stop: int) -> None:
             part = slice(start, stop)
             fill_nearest(at.squared[part], near[part], nearest[part], distances[part], dimensions)
 
         run_chunks(work, at.row_chunks, at.n_threads)
-        self._near, self._near_distances = nearest, distances
+        self._near, self._near_distances, self._n_known = nearest, distances, count
 
 
 class _Part(NamedTuple):
