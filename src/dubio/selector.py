@@ -28,6 +28,7 @@ from dubio.evidence.residuals import explained_by_given
 from dubio.evidence.sketch import column_of, sketch_dask, tested_on_all_rows
 from dubio.findings import LEAKS, Alert, Findings, left_out_by
 from dubio.kernels.gpu import DeviceName
+from dubio.kernels.threads import beside, resolve_threads
 from dubio.methods.base import TESTED, Selector
 from dubio.methods.parameters import Count, estimator
 from dubio.methods.register import Method, get_method
@@ -346,9 +347,10 @@ class FeatureSelector(Selector):
         problem = self._with_belief(self._prepared(drawn, method), method, wish)
         if len(left_out) == problem.n_features and problem.n_rows > 1:  # one row has an error of its own
             raise nothing_is_left(problem.feature_names, left_out)
-        selector = self._fitted(problem, method, wish, left_out)
-        ranking = self._without_repeats(problem, selector.to_ranking())
-        effects = effects_of(drawn, self.n_jobs)
+        with beside(partial(effects_of, drawn, self.n_jobs), resolve_threads(self.n_jobs)) as effects_found:
+            selector = self._fitted(problem, method, wish, left_out)
+            ranking = self._without_repeats(problem, selector.to_ranking())
+            effects = effects_found()
         if effects is not None:
             ranking = ranking.with_columns(effects.columns()).with_details(effects.details())
         wrong = wrong_labels(drawn)

@@ -75,6 +75,19 @@ def run_chunks(
 
 
 @contextmanager
+def beside(work: Callable[[], T], n_threads: int) -> Iterator[Callable[[], T]]:
+    """A function that gives the result of ``work``, which runs beside the block; with one thread, when it is called.
+
+    ``work`` may not change the filters of warnings: they belong to all threads.
+    """
+    if n_threads <= 1:
+        yield work
+        return
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(work).result
+
+
+@contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Matrix products in this block use one thread each.
 
