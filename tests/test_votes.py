@@ -368,6 +368,9 @@ def test_what_cannot_be_done_with_votes_is_said():
     X, _, frame = drawn(60)
     with pytest.raises(InputError, match="share cannot be used"):
         audit_labels(X, votes(frame), share=0.1)
+    named = votes(frame.replace({0.0: "mild", 1.0: "severe"}))
+    with pytest.raises(InputError, match="the order of the classes is not known"):
+        audit_labels(X, named, target="ordered")
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])

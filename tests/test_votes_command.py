@@ -128,6 +128,7 @@ def test_rows_of_a_file_of_votes_may_be_numbers_and_its_code_runs(scans, capfd, 
         ),
         (lambda cast: cast.assign(reader=cast["reader"].replace("rad_A", "size")), ["--id", "id"], "called 'size'"),
         (lambda cast: cast.assign(more=1), ["--id", "id"], "has 4 columns"),
+        (lambda cast: cast.set_axis(["p1", "ann", "benign"], axis=1), ["--id", "id"], "begins with a vote: p1, ann"),
         (
             lambda cast: cast.assign(reader=cast["reader"].replace("rad_A", None)),
             ["--id", "id"],
@@ -135,6 +136,7 @@ def test_rows_of_a_file_of_votes_may_be_numbers_and_its_code_runs(scans, capfd, 
         ),
         (lambda cast: cast, [], "name the column with these values by --id"),
         (lambda cast: cast, ["--id", "site"], "names several rows"),
+        (lambda cast: cast, ["--id", "nobody"], "the table has no such column"),
         (lambda cast: cast, ["--id", "id", "--target", "size"], "--votes and --target cannot be combined"),
         (lambda cast: cast, ["--id", "id", "--share", "10%"], "--share and --votes cannot be combined"),
     ],
@@ -144,6 +146,31 @@ def test_a_bad_file_of_votes_is_refused(scans, capfd, tmp_path, change, words, m
     pd.read_csv(tmp_path / "table.csv").assign(site="a").to_csv(tmp_path / "table.csv", index=False)
     assert run(["audit", str(tmp_path / "table.csv"), "--votes", str(tmp_path / "bad.csv"), *words]) == 2
     assert message in " ".join(capfd.readouterr().err.split())
+
+
+def test_ordered_classes_and_numbers_from_the_command(scans, capfd, tmp_path):
+    table = pd.read_csv(scans[0]).drop(columns=list(NAMES))
+    rng = np.random.default_rng(0)
+    measured = table["texture"].to_numpy()[:, None] + [0.1, 0.3, 0.8] * rng.normal(size=(160, 3))
+    grades = np.array(["none", "mild", "severe"])[np.digitize(measured, [-0.6, 0.6])]
+    people = ["--annotators", ",".join(NAMES), "--ignore", "id"]
+    path = str(tmp_path / "t.csv")
+    table.assign(**dict(zip(NAMES, grades.T, strict=True))).to_csv(path, index=False)
+    ordered = [*people, "--order", "none,mild,severe"]
+    assert run(["rank", path, *ordered]) == 0
+    assert "3 ordered classes: none < mild < severe" in " ".join(capfd.readouterr().out.split())
+    assert run(["audit", path, *ordered, "--json"]) == 0
+    assert "severe" in {row["likely"] for row in json.loads(capfd.readouterr().out)["rows"]}
+    for words, message in (
+        ([*people, "--target-kind", "ordered"], "the order of the classes is not known: add --order"),
+        (["--order", "none,mild"], "--order names the classes of the target: give --target or --annotators or --votes"),
+    ):
+        assert run(["audit", path, *words]) == 2
+        assert message in capfd.readouterr().err
+    table.assign(**dict(zip(NAMES, measured.T, strict=True))).to_csv(path, index=False)
+    assert run(["rank", path, *people]) == 0
+    out = " ".join(capfd.readouterr().out.split())
+    assert "votes of 3 annotators (numbers)" in out and "rad_C is" in out
 
 
 def test_a_vote_that_stands_twice_is_told(scans, capfd, tmp_path):

@@ -284,6 +284,11 @@ def read_votes(y: VotesByRow, target: str) -> Voted:
             raise InputError("y", "holds votes that are numbers, where classes are needed", "name them: classes=[...]")
         labelled = labelled | ~np.isnan(y.truth)
         return VotedNumbers(labelled=labelled, numbers_said=np.array(y.said), true_numbers=np.array(y.truth), **shared)
+    if target == "ordered" and not y.in_order and y.classes.dtype.kind not in "iuf":
+        found = f"holds votes such as {y.classes.tolist()[0]!r}, and the order of the classes is not known"
+        raise InputError(
+            "y", found, "name all classes, the lowest first: votes(..., order=[...])", code="unknown order"
+        )
     if target == "numbers":
         raise InputError("y", "holds votes for classes, where numbers are needed", "give a method that takes classes")
     return VotedClasses(

@@ -242,7 +242,7 @@ OPTIONS = (
     ),
     Option("--combine", choices=("average", "dawid-skene", "columns"), default="average").means(
         "How the votes of the annotators are combined; dawid-skene estimates how reliable each of them is, and columns "
-        "also uses what the other columns say about each row."
+        "also uses what the other columns say about each row, as numbers and ordered classes always do."
     ),
     _of_all("--annotator COL", commands=_BOTH, columns="fact", argument="annotators", needs=("target", _WHO)).means(
         "Column that says who labelled each row: shows which features are related to the person."
@@ -281,7 +281,10 @@ OPTIONS = (
         "What the target holds; ordered: classes with an order."
     ),
     _of_sample(
-        "--order LOWEST,...,HIGHEST", commands=_ASKS, holds="ordered", needs=("target", "names the classes of --target")
+        "--order LOWEST,...,HIGHEST",
+        commands=_ASKS,
+        holds="ordered",
+        needs=("target annotators votes", "names the classes of the target"),
     ).means("The order of the classes; implies --target-kind ordered."),
     _of_sample(
         "--positive VALUE", holds="positives", needs=("target", "is a value of --target"), excludes="confidence"
@@ -506,7 +509,8 @@ class Call(SimpleNamespace):
                 pair = [each.flag for each in OPTIONS if {each.name, *each.needs[:1]} == {one.name, one.needs[0]}]
                 if len(pair) == 2:  # each needs the other
                     raise UserError(f"{' and '.join(pair)} belong together: {one.needs[1]}.")
-                needed = " or ".join(names_of_arguments()[name] for name in one.needs[0].split())
+                flags = {each.name: each.flag for each in OPTIONS} | dict(_named.get() or {})
+                needed = " or ".join(flags[name] for name in one.needs[0].split())
                 raise UserError(f"{one.flag} {one.needs[1]}: give {needed} too.")
             for other in (name for name in given if name in one.excludes.split()):
                 raise UserError(f"{one.flag} and {given[other].flag} cannot be combined: give one of them.")

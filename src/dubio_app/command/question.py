@@ -64,7 +64,9 @@ def table_of(call: Call) -> Iterator[TableFile]:
     with step(f"reading {call.table}"):
         file = read_file(call.table, call.reading)
         file = with_codebook(file, call.codebook, call.reading) if call.codebook else file
-        file = with_votes(file, call.votes, call.id[0] if call.id else None) if call.votes else file
+        if call.votes:
+            require_columns(file.frame, list(call.id), "id", file.sheets)
+            file = with_votes(file, call.votes, call.id[0] if call.id else None)
     with (
         as_private_as(call.table),
         rows_named(file.row_name),
@@ -250,8 +252,11 @@ class Question:
         names, combine, holds = list(self.call.annotators), self.call.combine, self.call.holds
         said = self._hide(self.table[names], f"table[{names!r}]", "said")
         _require_some(said, "the columns of --annotators")
-        if self.call.command == "audit" or combine == "columns":
-            return _Read(self._make(votes, (said, "said")), holds)
+        numeric = all(is_number(said[name]) for name in names)
+        settings = {"order": self._order_of("annotators", numeric)} if self.call.order else {}
+        joined = self.call.command == "audit" or combine == "columns" or holds in ("ordered", "numbers")
+        if joined or (numeric and len(names) > 1 and votes(said).classes is None):
+            return _Read(self._make(votes, (said, "said"), **settings), holds)
         cells = said.to_numpy(dtype=object), "said.to_numpy(dtype=object)"
         settings = {} if combine == "average" else {"combine": combine}
         return _Read(self._make(soft_labels, cells, **settings), "classes")
@@ -333,21 +338,22 @@ class Question:
 
     def _ordered(self, column: Any, name: str) -> Any:
         """Classes in their order: that of --order, of the numbers, or of the file's own categories."""
-        places: list[Any] = list(self.call.order)
-        if not places:
+        if not self.call.order:
             known = column.dropna()
             if is_number(column) or has_order(column) or are_whole_numbers_as_text(known.to_numpy(dtype=str)):
                 return column
             found = f"holds text such as {quoted(known.iloc[0])}, and the order of its classes is not known"
             raise InputError("y", found, "add --order LOWEST,...,HIGHEST", code="unknown order")
-        if is_number(column):
-            try:
-                places = [float(place) for place in places]
-            except ValueError as error:
-                raise InputError(_column_of("order", name), "holds numbers", "the order must name numbers") from error
-        else:
-            column = column.map(str, na_action="ignore")
+        places = self._order_of(_column_of("order", name), is_number(column))
+        column = column if is_number(column) else column.map(str, na_action="ignore")
         return self._make(ordered_classes, (column, "y"), order=places)
+
+    def _order_of(self, argument: str, numeric: bool) -> list[Any]:
+        """The classes of --order, as the column holds them."""
+        try:
+            return [float(place) for place in self.call.order] if numeric else list(self.call.order)
+        except ValueError as error:
+            raise InputError(argument, "holds numbers", "the order must name numbers") from error
 
     def _corrected(self, read: _Read) -> _Read:
         """The same target with the labels that were corrected."""

@@ -70,6 +70,7 @@ REMEDIES: Remedies = {
     "no target": "give --target",
     "no device": "install what is missing (pip install 'dubio[gpu]' installs torch), or leave out --device",
     "nothing stands out": "",  # in Python one feature is handed on, so that pipelines run
+    "unknown order": "add --order LOWEST,...,HIGHEST",
     "untested": "leave out --checked, or else --keep, --method and what else keeps features from being tested",
     "order": "name all classes, the lowest first: --order LOWEST,...,HIGHEST",
     "one class and blanks": "if the rows without a label may be of this class or not, add --positive VALUE",

@@ -36,6 +36,9 @@ def join_votes(file: TableFile, cast: Any, path: str, name: str | None) -> Table
             found = f"names several rows {quoted(next(one for one in names if names.count(one) > 1))}"
             raise InputError("id", found, "votes need a column whose values are all different")
     known = set(names)
+    if str(row).strip() in known:
+        found = f"{quoted(path)} begins with a vote: {row}, {who}, {label}"
+        raise InputError("votes", found, "write the names of its columns above it: row, who, label")
     if len(odd := np.flatnonzero(~cells[row].isin(known))):
         stranger = cells[row].iloc[odd[0]]
         near, there = nearest(stranger, names), f"in column {quoted(name)}" if name else f"of 1 to {len(names)}"
