@@ -13,7 +13,7 @@ const RE_READ = ["header_row", "sheet", "decimal", "na", "nominal", "ignore", "i
 
 const app = {
   state: { options: {}, labels: {}, checks: {}, files: {}, take: [], version: 0, table: "", title: "", kind: "", name: "", command: "", folder: "", decided: "" },
-  take, refresh, change, decide, attempt, complain, status, tell, show, undo, work, over, looked, answered, decided: () => last,
+  take, refresh, change, decide, attempt, complain, status, tell, show, undo, work, over, looking: question.looking, looked, answered, decided: () => last,
 };
 
 function complain(error) {

@@ -144,6 +144,8 @@ function spread(target) {
   });
 }
 
+export function looking() { $("#before-state").textContent = "Looking at the target …"; }
+
 // What is known of the target, and what may make the answer wrong: asked after each decision, before anything runs.
 export async function check() {
   asking += 1;
@@ -152,7 +154,7 @@ export async function check() {
   for (const one of all("[data-run]")) one.disabled = !ready;
   $("#before").hidden = !ready;
   if (!ready) return;
-  $("#before-state").textContent = "Looking at the target …";
+  looking();
   const now = JSON.stringify([app.state.table, kind, TARGETS.map((option) => app.state.options[option])]);
   if (now !== about) showTarget(null); // what is known of another target would mislead
   about = now;

@@ -47,6 +47,7 @@ export async function look() {
   if (!state.table) { columns = []; size = null; show(); return; }
   let work = await ask("/api/start/look", { method: "POST" });
   app.status("Reading the columns …");
+  app.looking();
   let have = { first: false, columns: false };
   for (;;) {
     const wanted = Object.keys(have).filter((name) => !have[name]);
