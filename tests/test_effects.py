@@ -217,7 +217,7 @@ def test_every_front_end_has_them(tmp_path, capsys):
     printed, page = capsys.readouterr().out, (tmp_path / "r.html").read_text(encoding="utf-8")
     share = f"{100 * frame.loc['up', 'effect']:.0f} %"
     assert f"{share} ({100 * frame.loc['up', 'effect_low']:.0f} to" in printed and "direction" in printed
-    assert "goes with 'well'" in printed and "'higher': the values of 'well' are higher" in printed.replace("\n", " ")
+    assert "goes with 'well'" in printed and "rows of 'well' have the higher values" in printed.replace("\n", " ")
     assert "concordance" in page and f"up: {share}" in page
 
 

@@ -800,8 +800,8 @@ SENTENCES: dict[str, str] = {
     "effects on": "effect: share of pairs of rows in which the higher value goes with the class or target named under "
     "'on', with a 95 % interval; 50 % is nothing",
     "effects on one": "effect: share of pairs of rows in which the higher value goes with {of!q}, with a 95 % "
-    "interval; 50 % is nothing. 'higher': the values of {of!q} are higher than those of the other class, whose effects "
-    "are 100 % minus these",
+    "interval; 50 % is nothing. 'higher': rows of {of!q} have the higher values. For all other rows, effects are 100 % "
+    "minus these",
     "by method": "method: {method}",
     "by method in a stream": "method: {method}, on all rows",
     "kept because": "kept: {reason}",
