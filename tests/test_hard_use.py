@@ -283,3 +283,15 @@ def test_a_forecast_from_very_large_scores():
     selected, rankings = np.argsort(np.argsort(-scores)) < 2, np.argsort(np.argsort(-scores)) + 1
     here, there = (forecast_of(selected, rankings, 0.6, scores=scores * size) for size in (1.0, 1e307))
     np.testing.assert_allclose(here.frequency, there.frequency)
+
+
+def test_a_terminal_that_knows_few_letters(tmp_path, monkeypatch):
+    """Windows writes what is redirected in one of its own encodings."""
+    (tmp_path / "t.csv").write_text(
+        "値,y\n" + "".join(f"{i % 7},{'男女'[i % 2]}\n" for i in range(40)), encoding="utf-8"
+    )
+    printed = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(printed, encoding="cp1252"))
+    assert run(["rank", str(tmp_path / "t.csv"), "-t", "y", "-m", "fisher", "--json"]) == 0
+    sys.stdout.flush()
+    assert json.loads(printed.getvalue())["features"][0]["feature"] == "値"

@@ -3,7 +3,7 @@
 Tables have twenty columns: numbers, decimal numbers, dates, two columns of categories. pandas reads CSV, Parquet and,
 with python-calamine, workbooks; pyreadstat reads SPSS. python-calamine alone gives the cells of a workbook, which are
 no table yet. Each file is read once before, so that it is in the memory of the system; the fastest of the repetitions
-counts.
+counts, in seconds of processors (several threads add up), which other work on the machine changes little.
 
 Run ``python -m benchmarks.reading [megabytes] [repetitions] [folder]``; files in the folder are kept and used again.
 """
@@ -77,9 +77,9 @@ def fastest(work: Callable[[], Any], repetitions: int) -> float:
     """Seconds of the fastest repetition."""
     times = []
     for _ in range(repetitions):
-        began = time.perf_counter()
+        began = time.process_time()
         work()
-        times.append(time.perf_counter() - began)
+        times.append(time.process_time() - began)
     return min(times)
 
 

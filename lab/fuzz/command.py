@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from fuzz.tables import HOSTILE
 
 Rng = np.random.Generator
 _SHARES = [0.3, 0.1, 0.1, 0.1, 0.1, 0.1, 0.17, 0.03]  # of the endings of text files
-_SURROUNDINGS = ["pipe", "terminal", "narrow", "no output", "no errors"]
+_SURROUNDINGS = ["pipe", "terminal", "narrow", "no output", "no errors", "few letters"]
 
 #: Methods that take a moment.
 _QUICK = ["fisher", "weighted_laplacian", "linear_r2", "laplacian", "relieff", "constraint"]
@@ -38,12 +39,13 @@ def command_call(rng: Rng) -> tuple[str, Callable[[], None]]:
     if rng.random() < 0.35:
         frame[names[0]] = column(rng, len(frame), nested=not of_text).to_numpy()
     suffix, content = _file(rng, frame) if of_text else file_of(rng, frame)
-    content = content if of_text or rng.random() < 0.75 else _mutated(rng, content)
+    if not of_text and rng.random() < 0.25:
+        content = _in_part(rng, content) if content.startswith(b"PK") and rng.random() < 0.7 else _mutated(rng, content)
     words = _words(rng, names, f"table{suffix}")
     piped = rng.random() < 0.05
     if piped:
         words[1] = "-"
-    surroundings = str(rng.choice(_SURROUNDINGS, p=[0.6, 0.2, 0.1, 0.05, 0.05]))
+    surroundings = str(rng.choice(_SURROUNDINGS, p=[0.57, 0.2, 0.1, 0.05, 0.05, 0.03]))
 
     def do() -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -127,6 +129,17 @@ def _mutated(rng: Rng, content: bytes) -> bytes:
     else:
         return rng.bytes(200)
     return bytes(data)
+
+
+def _in_part(rng: Rng, content: bytes) -> bytes:
+    """An archive, such as a workbook, with one of its parts mutated: the sums of the archive hide other damage."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as new:
+        names = old.namelist()
+        which = str(rng.choice(names))
+        for name in names:
+            new.writestr(name, _mutated(rng, old.read(name)) if name == which else old.read(name))
+    return buffer.getvalue()
 
 
 def _words(rng: Rng, names: list[str], table: str) -> list[str]:
@@ -260,7 +273,8 @@ def _run(words: list[str], folder: Path, piped: bytes | None, surroundings: str)
 
     kind = _Terminal if surroundings in ("terminal", "narrow") else io.TextIOWrapper
     printed = io.BytesIO()
-    out, err = kind(printed, encoding="utf-8"), io.StringIO()
+    out = kind(printed, encoding="cp1252" if surroundings == "few letters" else "utf-8")
+    err = io.StringIO()
     stdin, width = sys.stdin, os.environ.get("COLUMNS")
     if surroundings == "narrow":
         os.environ["COLUMNS"] = "21"
@@ -272,7 +286,7 @@ def _run(words: list[str], folder: Path, piped: bytes | None, surroundings: str)
         with contextlib.chdir(folder), contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
             code = run(words)
         out.flush()
-        return code, printed.getvalue().decode("utf-8"), err.getvalue()
+        return code, printed.getvalue().decode(out.encoding), err.getvalue()
     finally:
         sys.stdin = stdin
         os.environ.pop("COLUMNS", None)

@@ -365,8 +365,8 @@ def read_any_table(
 
 def has_sparse_columns(X: Any) -> bool:
     """Whether a frame of pandas has columns that hold only the cells that are not zero."""
-    types = getattr(X, "dtypes", ()) if type(X).__module__.startswith("pandas") else ()
-    return any(hasattr(kind, "fill_value") for kind in types)
+    is_frame = type(X).__module__.startswith("pandas") and hasattr(X, "columns")
+    return is_frame and any(hasattr(kind, "fill_value") for kind in X.dtypes)
 
 
 def _of_sparse_columns(X: Any, accept_sparse: bool, name: str) -> Any:

@@ -25,6 +25,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if sys.stderr is None:  # closed by the caller: there is nobody to tell anything
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    out: Any = sys.stdout
+    if isinstance(out, io.TextIOWrapper) and not out.closed:
+        out.reconfigure(errors="backslashreplace")  # a terminal may know few letters
     if "--debug" in words:
         return call_command(words)
     try:
