@@ -452,6 +452,33 @@ def test_what_cannot_be_read_comes_as_one_list_with_clicks(client):
 
 
 @pytest.mark.thorough
+def test_a_file_that_begins_with_something_else_comes_with_a_click(client, tmp_path):
+    """A text file with a title, and a workbook whose first sheet is a note: one click, and they are read."""
+    openpyxl = pytest.importorskip("openpyxl")
+    table = clinic(20)
+    (tmp_path / "export.csv").write_text(f"Ward 3\nmade in March\n\n{table.to_csv(index=False, sep=';', decimal=',')}")
+    book = openpyxl.Workbook()
+    book.active.title = "read me"
+    book.active.append(["All values are made up."])
+    for name in ("data", "more"):
+        for line in (list(table), *table.to_numpy().tolist()):
+            (book[name] if name in book.sheetnames else book.create_sheet(name)).append(line)
+    book.save(tmp_path / "export.xlsx")
+    for name, label in (
+        ("export.csv", "The names of the columns stand in line 4"),
+        ("export.xlsx", "Read sheet 'data'"),
+    ):
+        content = (tmp_path / name).read_bytes()
+        assert client.post("/api/table", content=content, headers={**OWN, "x-file-name": name}).status_code == 200
+        (problem,) = start(client, "look")["problems"]
+        assert [click["label"] for click in problem["clicks"]][:1] == [label] and "--" not in problem["text"]
+        decide(client, **problem["clicks"][0]["sets"])
+        read = start(client, "look")["content"]
+        assert [one["column"] for one in read["columns"]] == list(table)
+        assert not [note for note in read["first"]["notes"] if "--" in note]
+
+
+@pytest.mark.thorough
 def test_alerts_come_before_anything_runs_with_clicks(client):
     ill = clinic()["diagnosis"] == "ill"
     send_table(client, clinic().assign(code=np.where(ill, 3, 7)))
