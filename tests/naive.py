@@ -1261,7 +1261,8 @@ def shrunk_confusions(counts, strength=None, in_order=False):
     base = np.maximum(base, 1e-3 / K)
     base /= base.sum(axis=2, keepdims=True)
     rows, priors = counts.reshape(-1, K), base.reshape(-1, K)
-    s = strength or max(STRENGTHS, key=lambda s: dirichlet_fit(rows, priors, s))
+    choices = OWN_STRENGTHS if in_order else STRENGTHS
+    s = strength or max(choices, key=lambda s: dirichlet_fit(rows, priors, s))
     return (counts + s * base) / (counts.sum(axis=2, keepdims=True) + s)
 
 

@@ -221,7 +221,8 @@ def _prior(counts: Floats, in_order: bool, strength: float | None) -> tuple[Floa
     base, s_own = _errors_by_steps(counts, strength) if in_order else _errors_by_share(counts, strength)
     base = np.maximum(base, _LEAST / counts.shape[1])
     base /= base.sum(axis=2, keepdims=True)
-    return base, _best_strength(counts, base, strength, _STRENGTHS), s_own
+    # classes at the ends are confused on one side only, so errors by steps are but a first guess
+    return base, _best_strength(counts, base, strength, _OWN_STRENGTHS if in_order else _STRENGTHS), s_own
 
 
 def _best_strength(counts: Floats, base: Floats, given: float | None, choices: Floats) -> float:
