@@ -410,6 +410,8 @@ _EASTERN = re.compile(
 _FREQUENT = dict.fromkeys(("cp1251", "koi8_u", "cp866", "iso8859_5"), "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёіїєў")
 _FREQUENT |= {"cp1253": "αοιετσνηυρπκμλςίωάδγέήόθχφύβξώζψϊϋΐΰ"}
 _LIKELY = -3.3
+#: Letters of other alphabets beside Latin ones: the bytes of Japanese characters, taken for such letters.
+_BESIDE_LATIN = re.compile("[^\x00-\x7f][@-Z]|[@-Z][^\x00-\x7f]")
 #: Kana and Chinese characters, and the signs between them.
 _EAST_ASIAN = re.compile("[\u3000-\u30ff\u4e00-\u9fff\uff01-\uff5e]+")
 
@@ -431,7 +433,7 @@ def _not_utf8(path: str, content: bytes | None, notes: list[str]) -> str:
 def _likely_encoding(part: bytes) -> str:
     """Windows-1252 (western) or 1250 (eastern) for Latin writing; for others what charset-normalizer finds likely."""
     words = _WORD.findall(part)
-    foreign = sum(2 * sum(byte > 0x7F for byte in word) > len(word) for word in words[:1000])
+    foreign = sum(2 * sum(byte > 0x7F for byte in word) >= len(word) for word in words[:1000])
     accented = sum(not word.isascii() for word in words[:1000])
     if 2 * foreign > accented:
         if (alphabet := _alphabet_of(part)) is not None:
@@ -454,7 +456,10 @@ def _alphabet_of(part: bytes) -> str | None:
     for encoding, letters in _FREQUENT.items():
         if not _decodes(part, encoding):
             continue
-        text = [letter for letter in part[:_SAMPLE_BYTES].decode(encoding, "ignore") if letter > "\x7f"]
+        decoded = part[:_SAMPLE_BYTES].decode(encoding, "ignore")
+        text = [letter for letter in decoded if letter > "\x7f"]
+        if 5 * len(_BESIDE_LATIN.findall(decoded)) > len(text):
+            continue
         places = [letters.find(letter.casefold()) for letter in text]  # the n-th letter is about as frequent as 1 / n
         likely[encoding] = sum(-np.log(place + 3) if place >= 0 else -8.0 for place in places) / max(1, len(places))
     best = max(likely, key=likely.__getitem__, default=None)

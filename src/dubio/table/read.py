@@ -194,7 +194,12 @@ class ColumnReader:
             "n": len(bad),
         }
         if text.odd is None:
-            found, facts["comma"] = f"is unclear in {self.called}: {text.problem}", text.numbers.unclear_comma
+            named = [code for code, written in enumerate(text.texts) if repr(written.strip()) in text.problem]
+            last = max((int(np.argmax(codes == code)) for code in named), default=int(bad[0]))  # where it contradicts
+            row = int(np.flatnonzero(~missing)[last])
+            facts |= {"row": row, "place": name_row(row), "example": text.texts[codes[last]]}
+            found = f"is unclear in {self.called}: {text.problem}, first in {facts['place']}"
+            facts["comma"] = text.numbers.unclear_comma
             remedy = "write all of its cells in the same way. If they are names of categories, make it categorical"
             return InputError(self.table, found, remedy, code="unclear column", **facts)
         if in_other_mark.any():
