@@ -347,7 +347,8 @@ class FeatureSelector(Selector):
         problem = self._with_belief(self._prepared(drawn, method), method, wish)
         if len(left_out) == problem.n_features and problem.n_rows > 1:  # one row has an error of its own
             raise nothing_is_left(problem.feature_names, left_out)
-        with beside(partial(effects_of, drawn, self.n_jobs), resolve_threads(self.n_jobs)) as effects_found:
+        is_explained, n_threads = not problem.is_resample, resolve_threads(self.n_jobs)
+        with beside(lambda: effects_of(drawn, self.n_jobs) if is_explained else None, n_threads) as effects_found:
             selector = self._fitted(problem, method, wish, left_out)
             ranking = self._without_repeats(problem, selector.to_ranking())
             effects = effects_found()
@@ -386,7 +387,7 @@ class FeatureSelector(Selector):
         self, problem: Problem, drawn: Problem, ranking: Ranking, effects: Effects | None
     ) -> tuple[Ranking, list[EffectsWithin], list[Alert]]:
         """If features were tested: what given columns change, effects within their levels, and columns to be given."""
-        if problem.is_resample or effects is None or "pvalue" not in ranking.extras:
+        if effects is None or "pvalue" not in ranking.extras:
             return ranking, [], []
         options: dict[str, Any] = {"alpha": self.alpha, "random_state": self._seed, "n_jobs": self.n_jobs}
         related, within = ranking.is_related, list[EffectsWithin]()

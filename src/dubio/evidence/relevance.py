@@ -292,7 +292,8 @@ def relevance_of(
     relevance = relevance.serving(by_target, counts, alpha) if by_target else relevance
     if only_decides:
         return relevance
-    return relevance.with_families(whole, counts, alpha).with_bound(whole, random_state)
+    relevance = relevance.with_families(whole, counts, alpha)
+    return relevance if whole.is_resample else relevance.with_bound(whole, random_state)
 
 
 def tests_without_given(problem: Problem, is_related: NDArray[np.bool_], **options: Any) -> dict[str, NDArray[Any]]:
