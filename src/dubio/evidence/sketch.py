@@ -42,9 +42,9 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 #: Most and fewest bins of a column, and numbers in all bins together (8 bytes each). With 2,048, the logarithm of p of
-#: normal scores is within 4 % of that in memory where p is below 0.1 (20,000 rows, no ties), and that of the smooth test
-#: 2.9 % off on average, at most 9.1 %, if it is compared with enough permutations: those that are drawn in memory give
-#: no p-value below one over their number, and there the sketch is right.
+#: normal scores is within 4 % of that in memory where p is below 0.1 (20,000 rows, no ties). That of the smooth test is
+#: 2.9 % off on average, at most 9.1 %, from enough permutations: those that are drawn in memory give no p-value below
+#: one over their number, and there the sketch is right.
 _MOST_BINS, _FEWEST_BINS, _MOST_NUMBERS = 2048, 64, 2**24
 #: Windows of the smooth test, and bins of equal size from which its law is found.
 _FINE, _COARSE = 4096, 256
