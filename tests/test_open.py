@@ -127,6 +127,16 @@ def test_every_answer_has_a_strict_policy(client):
     assert "<script>" not in page and "style=" not in page and "onclick" not in page
 
 
+def test_the_page_is_served_without_loading_the_report():
+    """Else the first paint would wait for it."""
+    code = (
+        "import sys, dubio_app.page.server as server\n"
+        "assert server._read('page.css', 'report') and all(map(server._read, server._STATIC))\n"
+        "assert 'dubio_app.report' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd", "..%2f..%2fproject.json", "project.json", "%2e%2e/x", "kept/../../x", "C:\\x"]
 )

@@ -188,8 +188,7 @@ class Page:
     async def _static(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name == "page.css":
-            style = resources.files("dubio_app.report").joinpath(name).read_text(encoding="utf-8")
-            return Response(style, media_type="text/css")
+            return Response(_read(name, "report"), media_type="text/css")
         if name not in _STATIC:
             raise HTTPException(404, "There is no such file.")
         return Response(_read(name), media_type=_STATIC[name])
@@ -490,5 +489,6 @@ def _same(given: str, key: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), key.encode())
 
 
-def _read(name: str) -> str:
-    return resources.files("dubio_app.page.static").joinpath(name).read_text(encoding="utf-8")
+def _read(name: str, room: str = "page/static") -> str:
+    """A file of the page. The room is not imported: that of the report would load the library, and the page wait."""
+    return resources.files("dubio_app").joinpath(room, name).read_text(encoding="utf-8")
