@@ -148,6 +148,19 @@ def test_an_alert_names_what_to_give(table):
     assert not [one for one in given.alerts_ if one.kind == "confounder"]
 
 
+def test_one_column_that_clearly_follows_a_named_one_is_enough():
+    rng = np.random.default_rng(0)
+    age = rng.normal(60, 12, 300)
+    ill = rng.random(300) < 1 / (1 + np.exp((60 - age) / 6))
+    X = pd.DataFrame(rng.normal(size=(300, 6)) + [1, 0.9, 0.8, 0, 0, 0] * ill[:, None], columns=list("abcdef"))
+    X["d"] += (age - 60) / 9
+    selector = FeatureSelector("linear_search", n_features_to_select="relevant")
+    (alert,) = selector.fit(X.assign(age=age), ill).alerts_
+    assert alert.kind == "confounder" and alert.features == ("age",) and alert.facts["gone"] == ["d"]
+    assert "1 of 4 related columns is no longer related once 'age' is given: 'd'" in str(alert)
+    assert selector.fit(X.assign(protein=age), ill).alerts_ == ()  # another measurement is only redundant
+
+
 def test_the_order_of_the_rows_may_confound():
     rng = np.random.default_rng(0)
     drift = np.linspace(-2, 2, 300)

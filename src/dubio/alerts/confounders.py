@@ -35,6 +35,7 @@ FEWEST_GONE = 3  # features that are no longer related
 #: category, which may as well be a measurement.
 _SHARE_NAMED, _SHARE_OTHERS = 0.2, 2 / 3
 _CLEAR = 3.0  # standardised effect of a feature with clear evidence
+_VERY_CLEAR = 5.0  # of one of fewer than three features, for a column with such a name or a date
 _LEFT = 0.6  # of a standardised effect, at most, in a feature that is explained: less evidence alone is not enough
 _MOST_EXPLAINED = 0.9  # share of the target: above it, the column is another form of it, or rows are sorted by it
 
@@ -61,8 +62,8 @@ def confounder_alerts(problem: Problem, is_related: NDArray[np.bool_], **options
         return []
     few = problem.filled.rows(sample_rows(problem, _MOST_ROWS, 0))
     before = _strengths(few, related)
-    tried = [(_n_gone(one, related, before), one) for one in _candidates(few)]
-    found = [(count, one) for count, one in tried if count >= _needed(one, related)]
+    tried = [(_gone(one, related, before), one) for one in _candidates(few)]
+    found = [(gone.sum(), one) for gone, one in tried if _is_enough(gone, one, related, before)]
     if not found:
         return []
     best = max(found, key=lambda one: one[0])[1]
@@ -70,18 +71,23 @@ def confounder_alerts(problem: Problem, is_related: NDArray[np.bool_], **options
         warnings.simplefilter("ignore", NoFeatureStandsOut)
         whole = _with_order(problem) if best.position < 0 else _with(problem, best.position)
         remains = relevance_of(whole.filled, **options, only_decides=True).relevant
-    others = related[related != best.position]
-    gone = others[~remains[others]]
-    if len(gone) < _needed(best, related):
+    others = related != best.position
+    lost = others & ~remains[related]
+    if not _is_enough(lost, best, related, before):
         return []
+    gone, others = related[lost], related[others]
     facts = {"gone": problem.feature_names[gone].tolist(), "related": len(others), "position": best.position}
     facts |= {"column": best.name if problem.names is not None else None}
     facts |= {"too": "" if problem.given is None else " too"}
     return [Alert("confounder", (best.name,) if best.position >= 0 else (), facts)]
 
 
-def _needed(one: _Candidate, related: Rows) -> float:
-    return max(FEWEST_GONE, one.share * (related != one.position).sum())
+def _is_enough(gone: NDArray[np.bool_], one: _Candidate, related: Rows, before: Floats) -> bool:
+    """Whether so many related features are gone: three, or one that had very clear evidence."""
+    fewest = FEWEST_GONE
+    if one.position >= 0 and one.share == _SHARE_NAMED and (gone & (before >= _VERY_CLEAR)).any():
+        fewest = 1
+    return bool(gone.sum() >= max(fewest, one.share * (related != one.position).sum()))
 
 
 def _candidates(problem: Problem) -> list[_Candidate]:
@@ -161,19 +167,19 @@ def _best_cut(part: Floats) -> tuple[float, int]:
     return float(gains.max()), int(gains.argmax()) + 1
 
 
-def _n_gone(one: _Candidate, related: Rows, before: Floats) -> int:
-    """The number of related features with clear evidence of which little is left once the candidate is given.
+def _gone(one: _Candidate, related: Rows, before: Floats) -> NDArray[np.bool_]:
+    """The related features with clear evidence of which little is left once the candidate is given.
 
     A mark of the target explains a share of it, and leaves about the root of the rest of everybody's evidence.
     """
     share = _explained(one.problem)
     if share > _MOST_EXPLAINED:
-        return 0
+        return np.zeros(len(related), dtype=bool)
     others = related != one.position
     after = np.full(len(related), np.inf)
     after[others] = _strengths(one.problem, related[others])
     left = np.minimum(_LEFT * np.sqrt(1.0 - share) * before, stats.norm.isf(0.025))
-    return int((others & (before >= _CLEAR) & (after < left)).sum())
+    return np.asarray(others & (before >= _CLEAR) & (after < left))
 
 
 def _strengths(problem: Problem, features: Rows) -> Floats:
