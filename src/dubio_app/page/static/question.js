@@ -40,7 +40,7 @@ const MORE = [
   one("Share of false discoveries", "alpha", "Of the columns that are kept, how many may be there by chance: 0.05 is one in twenty.", { text: true, number: true, empty: "0.05" }),
   one("What the selection is worth to a model", "evaluate", "Tries the kept columns on rows that the model has not seen. Takes minutes.", { choices: [["", "do not ask"], ["logistic", "logistic regression"], ["forest", "random forest"], ["svm", "support vector machine"]] }),
   one("Columns that look like copies of the target", "drop_leaks", "Columns that were perhaps written down after the target.", { choices: [["", "keep them, with an alert"], ["yes", "leave them out"]], flag: true }),
-  one("Private rows", "no_rows", "Nothing that fewer than five rows share goes into the report and the files.", { choices: [["", "rows may be shown"], ["yes", "show no row"]], flag: true }),
+  one("Private rows", "no_rows", "Nothing that fewer than five rows share goes into the report and the paper kit. Tables that you take away have rows all the same.", { choices: [["", "rows may be shown"], ["yes", "show no row"]], flag: true }),
 ];
 
 export function start(shared) {
