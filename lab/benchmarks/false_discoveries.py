@@ -151,7 +151,8 @@ def one(table: Any, kind: str, seed: int, permuted: bool, method: str = "auto") 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if method == "auto":  # the tests alone decide which features are kept; the search would only order them
-            kept = relevance_of(read_problem(X, known, target=target), random_state=seed).relevant
+            problem = read_problem(X, known, target=target)
+            kept = relevance_of(problem, random_state=seed, only_decides=True).relevant
         else:
             kept = FeatureSelector(method, random_state=seed, target=target).fit(X, known).to_ranking()
             kept = kept.without_handed_on().support

@@ -26,7 +26,7 @@ from scipy.stats import rankdata
 
 from dubio.errors import InputError, all_of, quoted
 from dubio.evidence.residuals import regression_of, shared_by_chance, without_given
-from dubio.kernels.threads import chunks
+from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.problem import Problem
 from dubio.sampling import mixed_contents
 from dubio.table.matrix import Columns, Matrix, standardize
@@ -38,7 +38,7 @@ Codes = NDArray[np.int64]
 #: Share of the variation of the target below which it is rounding.
 _NOTHING = 1e-9
 #: Columns that are ranked at a time.
-_COLUMNS_AT_ONCE = 256
+_COLUMNS_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class Evidence:
         """``by_chance`` of some columns."""
         return self.by_chance[columns] if len(self.by_chance) else 1.0
 
-    def on_normal_scores(self) -> Evidence:
+    def on_normal_scores(self, n_jobs: int | None = None) -> Evidence:
         r"""The same evidence with each number replaced by the normal quantile of its rank.
 
         With :math:`r_i` the rank of a value (the mean one of equal values), it becomes
@@ -125,12 +125,15 @@ class Evidence:
         values = np.flatnonzero(
             np.ones(columns.shape[1], bool) if self.layout is None else self.layout.roles == "value"
         )
-        for start, stop in chunks(len(values), _COLUMNS_AT_ONCE):
+
+        def work(start: int, stop: int) -> None:
             block = np.asarray(columns[:, values[start:stop]], dtype=np.float64)
             scores = _normal_scores(block.T).T
             spread = scores.std(axis=0)
             scale = np.divide((block - block[0]).std(axis=0), spread, out=np.zeros(len(spread)), where=spread > 0)
             columns[:, values[start:stop]] = scores * scale
+
+        run_chunks(work, chunks(len(values), _COLUMNS_AT_ONCE), resolve_threads(n_jobs))
         return replace(self, columns=columns if self.exchange is None else centred_within(columns, self.exchange))
 
     @property

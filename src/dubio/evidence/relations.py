@@ -156,9 +156,11 @@ def relation_combination(pvalues: Mapping[str, Floats]) -> Floats:
     return cauchy_combination(*pvalues.values(), weights=[TEST_WEIGHTS[name] for name in pvalues])
 
 
-def linear_tests(evidence: Evidence, *, most_permutations: int = MOST_PERMUTATIONS) -> dict[str, Floats]:
+def linear_tests(
+    evidence: Evidence, *, most_permutations: int = MOST_PERMUTATIONS, n_jobs: int | None = None
+) -> dict[str, Floats]:
     """The linear test of the columns as they are, and of their normal scores, which skew and outliers cannot hurt."""
-    both = {"linear": evidence, "scores": evidence.on_normal_scores()}
+    both = {"linear": evidence, "scores": evidence.on_normal_scores(n_jobs)}
     return {name: linear_pvalues(one, most_permutations=most_permutations) for name, one in both.items()}
 
 
@@ -176,7 +178,7 @@ def relation_pvalues(
 
     If rows change places only within groups, smooth R2 orders rows by their rank within their group.
     """
-    ranges = {name: np.stack([pvalues] * 3) for name, pvalues in linear_tests(evidence).items()}
+    ranges = {name: np.stack([pvalues] * 3) for name, pvalues in linear_tests(evidence, n_jobs=n_jobs).items()}
     if evidence.has_distances:
         target = evidence.scores[:, 0]
         graph, weights = TargetNeighbors(target, n_neighbors=min(5, len(target) - 1)).graph(), evidence.weights

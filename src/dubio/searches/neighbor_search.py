@@ -248,7 +248,7 @@ class NeighborSearch(SearchSelector):
         if most is None or len(varying) - len(given) <= most:
             return varying, varying[:0]
         believed = problem.features(varying).with_supervision(belief.supervision)
-        evidence = Evidence.of(believed, within=False).on_normal_scores()
+        evidence = Evidence.of(believed, within=False).on_normal_scores(self.n_jobs)
         scores = [linear_r2(evidence)[0], smooth_r2(evidence, random_state=self._seed, n_jobs=self.n_jobs)]
         best_first = varying[np.argsort(mean_rank(scores, lower_is_better=[False, False]), kind="stable")]
         best_first = best_first[~np.isin(best_first, given)]
