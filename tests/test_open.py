@@ -306,6 +306,8 @@ def test_the_answer_is_that_of_the_command(client, page, capfd, monkeypatch):
         assert client.get(f"/take/{name}").status_code == 200
     found = client.post("/api/feature", content=b'{"feature": "marker"}', headers=OWN).json()
     assert "<svg" in found["picture"] and found["alike"] == []
+    page._works["answer"][1].stop()  # as when the project is opened another time
+    assert client.post("/api/feature", content=b'{"feature": "marker"}', headers=OWN).json() == found
     decide(client, ignore=["more"])
     assert client.get("/api/state").json()["decided"] != shown["decided"]
 

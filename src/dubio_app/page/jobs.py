@@ -47,6 +47,8 @@ Answering = Callable[[dict[str, Any]], Any]
 _ROWS, _COLUMNS, _BARS, _POINTS = 8, 60, 12, 400
 #: Features with at least this correlation are called alike; most that are listed.
 _NEAR, _MOST_ALIKE = 0.7, 12
+#: The best features, whose pictures are there when the project is opened again.
+_PICTURES = 30
 #: Most letters of a cell that are shown.
 _LONGEST = 60
 
@@ -188,6 +190,9 @@ def answer(call: Call, tell: Tell, *, decided: str) -> Answering:
             Path("likely.csv").unlink(missing_ok=True)
         rows = rows_of(run)
         told = content_of(run, run.findings.ranking.without_left_out(), rows)
+        names = [str(ranking.names[j]) for j in ranking.order[:_PICTURES]]
+        pictures = {"decided": decided, "features": {name: _about(findings, {"feature": name}) for name in names}}
+        write_whole("pictures.json", json.dumps(pictures, ensure_ascii=False))
         write_whole("answer.json", json.dumps({**content, "told": told}, ensure_ascii=False, allow_nan=False))
     tell("notes", notes)
     return partial(_about, findings)
@@ -313,11 +318,15 @@ def _about(findings: Any, question: dict[str, Any]) -> dict[str, Any]:
 
 def _alike(findings: Any, feature: int) -> list[list[Any]]:
     """The features that are much like one, with their correlations."""
-    with np.errstate(invalid="ignore"):
-        unit = standardize(fill_missing(findings.table)) / np.sqrt(len(findings.table))
+    unit = findings.problem.once("standardized as drawn", lambda: _standardized(findings.table))
     near = np.nan_to_num(unit.T @ unit[:, feature])
     order = [j for j in np.argsort(-np.abs(near), kind="stable").tolist() if j != feature and abs(near[j]) >= _NEAR]
     return [[str(findings.ranking.names[j]), round(float(near[j]), 2)] for j in order[:_MOST_ALIKE]]
+
+
+def _standardized(table: Any) -> Any:
+    with np.errstate(invalid="ignore"):
+        return standardize(fill_missing(table)) / np.sqrt(len(table))
 
 
 # ---- labels, and the next table --------------------------------------------------------------------------------------

@@ -38,7 +38,8 @@ _LONGEST_NAME = 120
 MORE_FILES = {"pairs": ".csv", "draw": ".csv", "cards": ".json", "checked": ".csv"}
 #: Files that a project makes of its decisions before a command reads them, and of its answers.
 _DECIDED = ("corrections.csv", "judged.csv")
-_ANSWERS = ("answer.json", "report.html", "kept.csv", "labels.csv", "likely.csv", "selection.json", "next.csv")
+_ANSWERS = ("answer.json", "pictures.json", "report.html", "selection.json")
+_TABLES = ("kept.csv", "labels.csv", "likely.csv", "next.csv")
 #: What a state holds besides its number and the changes that can be taken back.
 _EMPTY: dict[str, Any] = {"title": "", "kind": "", "name": "", "table": "", "options": {}, "labels": {}}
 _EMPTY |= {"checks": {}, "files": {}}
@@ -378,7 +379,7 @@ def _as_csv(header: list[str], lines: list[list[str]]) -> str:
 
 def _is_ours(name: str) -> bool:
     """Whether a file is one that a project writes."""
-    fixed = (STATE, LOCK, *_DECIDED, *_ANSWERS)
+    fixed = (STATE, LOCK, *_DECIDED, *_ANSWERS, *_TABLES)
     begins = ["table-", "table.", ".table", ".upload.", ".copy", *(f".{one}." for one in fixed)]
     begins += [start for kind in MORE_FILES for start in (f"{kind}-", f".{kind}-")]
     return name in fixed or name.startswith(tuple(begins))

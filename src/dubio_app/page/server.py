@@ -273,12 +273,19 @@ class Page:
         return self._written[1]
 
     async def _feature(self, request: Request) -> Response:
-        """A feature in sentences, its picture, and which are like it; without these after the process has gone."""
+        """A feature in sentences, its picture, and which are like it."""
         name = str((await self._json(request)).get("feature", ""))
-        sentences = about_feature(await run_in_threadpool(self._found), name)
+        answer = await run_in_threadpool(self._found)
         running = self._works.get("answer")
-        found = None if running is None else await run_in_threadpool(running[1].ask, {"feature": name})
-        return JSONResponse({"sentences": sentences, **(found or {})})
+        shown: Any = None if running is None else await run_in_threadpool(running[1].ask, {"feature": name})
+        shown = shown or await run_in_threadpool(self._pictured, answer, name)
+        return JSONResponse({"sentences": about_feature(answer, name), **shown})
+
+    def _pictured(self, answer: dict[str, Any], name: str) -> dict[str, Any]:
+        """What was drawn of a feature before the process of the answer has gone: of the best ones."""
+        place = self.project.folder / "pictures.json"
+        drawn = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
+        return dict(drawn["features"].get(name, {})) if drawn.get("decided") == answer["decided"] else {}
 
     async def _line(self, request: Request) -> Response:
         """What it costs to keep so many columns."""
