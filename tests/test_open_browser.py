@@ -374,6 +374,32 @@ def test_quick_clicks_of_one_person_are_no_conflict(browser, served, tmp_path):
     assert not browser.page.is_visible("#message")
 
 
+REDRAWN = """import("/static/parts.js").then(({ button, element, redraw }) => {
+    const box = document.body.appendChild(element("div"));
+    const clicked = [];
+    const named = (turn) => (name) => button(name, () => clicked.push(name + turn), { "data-key": name, lang: turn });
+    const more = (text) => element("details", "", {}, element("summary", text));
+    redraw(box, [...["a", "b", "c"].map(named("1")), more("more")]);
+    const [first, second, , details] = box.children;
+    second.focus();
+    details.open = true;
+    redraw(box, [...["d", "b", "c"].map(named("2")), more("less")]);
+    second.click();
+    const kept = document.activeElement === second && details.open && !first.isConnected;
+    const found = [box.textContent, kept, second.lang, clicked];
+    box.remove();
+    return found;
+})"""
+
+
+def test_redrawing_keeps_what_is_there(browser, served):
+    """A child with the same name stays, with its focus, and does what the new one does."""
+    browser.page.goto(served.address)
+    browser.page.wait_for_selector("body[data-ready]")
+    assert browser.run(REDRAWN) == ["dbcless", True, "2", ["b2"]]
+    assert browser.problems == []
+
+
 def test_what_somebody_is_at_stays_when_the_page_shows_something_new(browser, chromium, served, tmp_path):
     """Another window decides while a picker is open, and while a number is being typed."""
     clinic().to_csv(tmp_path / "stays.csv", index=False)
