@@ -256,3 +256,13 @@ def test_votes_without_rows_name_no_rare_class_and_no_row(tmp_path):
     assert run([*words, "--report", str(page), "--no-rows"]) == 0
     text = page.read_text(encoding="utf-8")
     assert "rare disease" not in text and "rows 71" not in text and "Row 71" not in text
+
+
+def test_control_characters_of_names_reach_no_file_for_people(tmp_path):
+    rng = np.random.default_rng(0)
+    ill = rng.integers(0, 2, 60)
+    frame = pd.DataFrame({"\x1b]0;x\x07crp": rng.normal(size=60) + 2 * ill, "\u202eabc": rng.normal(size=60)})
+    frame.assign(y=np.array(["no", "\x1b[31myes"])[ill]).to_csv(tmp_path / "t.csv", index=False)
+    assert run(["rank", str(tmp_path / "t.csv"), "-t", "y", "-m", "fisher", "--paper", str(tmp_path / "kit")]) == 0
+    for path in [*tmp_path.glob("kit/*.md"), *tmp_path.glob("kit/figures/*.svg")]:
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", path.read_text(encoding="utf-8")), path

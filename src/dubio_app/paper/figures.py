@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from dubio.errors import counted
 from dubio.plots import COLOURS, draw
 from dubio_app.command.trust import Run
 from dubio_app.paper.account import Account
+from dubio_app.report.svg import printable
 
 #: Most features in a chart.
 _SHOWN = 30
@@ -46,8 +48,11 @@ def _files(name: str, figure: Any) -> Iterator[tuple[str, bytes]]:
 
     for kind, metadata in (("svg", {"Date": None}), ("pdf", {"CreationDate": None, "ModDate": None})):
         buffer = io.BytesIO()
-        figure.savefig(buffer, format=kind, bbox_inches="tight", metadata=metadata)
-        yield f"{name}.{kind}", buffer.getvalue()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the font may lack some letters
+            figure.savefig(buffer, format=kind, bbox_inches="tight", metadata=metadata)
+        content = buffer.getvalue()
+        yield f"{name}.{kind}", printable(content.decode()).encode() if kind == "svg" else content
     plt.close(figure)
 
 

@@ -21,6 +21,7 @@ from dubio_app.paper.checklist import checklist
 from dubio_app.paper.documents import word_file
 from dubio_app.paper.figures import figures_of
 from dubio_app.paper.text import bibliography, methods, results
+from dubio_app.report.svg import printable
 from dubio_app.whole_files import write_whole
 
 
@@ -40,7 +41,8 @@ def write_kit(run: Run, rows: Rows, recorded: Mapping[str, Any] | None = None) -
 def kit_files(run: Run, rows: Rows, recorded: Mapping[str, Any] | None = None) -> Iterator[tuple[str, bytes | str]]:
     """Each file of the kit with its name. run.toml comes last: a folder with it is whole."""
     account = Account.of(run, rows)
-    pages = {"methods.md": methods(account), "results.md": results(account), "checklist.md": checklist(account)}
+    written = {"methods.md": methods(account), "results.md": results(account), "checklist.md": checklist(account)}
+    pages = {name: printable(page) for name, page in written.items()}
     yield from pages.items()
     yield "references.bib", bibliography(account)
     yield "tables/features.csv", as_csv(account.rows)
@@ -48,8 +50,8 @@ def kit_files(run: Run, rows: Rows, recorded: Mapping[str, Any] | None = None) -
     yield "tables/left_out.csv", as_csv(left_out, ("column", "reason"))
     yield "tables/classes.csv", as_csv([{"class": name, "rows": n} for name, n in account.classes], ("class", "rows"))
     yield from ((f"figures/{name}", content) for name, content in figures_of(run, account))
-    if (written := word_file(*pages.values())) is not None:
-        yield "paper.docx", written
+    if (paper := word_file(*pages.values())) is not None:
+        yield "paper.docx", paper
     yield "selection.json", selection_of(run).as_json()
     yield "run.toml", run_record(run, recorded)
 
