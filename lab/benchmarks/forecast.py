@@ -106,7 +106,10 @@ def one(name: str, way: str, number: int, n_fresh: int, n_draws: int, store: Pat
         drawn = _drawn(name, way, number, n_fresh, n_draws)
         if file is not None:
             np.savez_compressed(file, **drawn)
-    selected, fresh, ranks = drawn["kept"], drawn["fresh"], np.zeros(drawn["kept"].shape, dtype=np.int64)
+    selected, fresh = drawn["kept"], drawn["fresh"]
+    ranks = np.array(
+        [np.lexsort((-why, ~kept)).argsort() + 1 for kept, why in zip(selected, drawn["why"], strict=True)]
+    )
     if not (selected.any() and fresh.any()):
         return None
     why = {"scores" if way == "score" else "statistics": drawn["why"]}
