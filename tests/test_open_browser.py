@@ -637,7 +637,9 @@ def test_something_to_read_soon_and_an_answer_in_time(browser, served, tmp_path)
     browser.page.click("#question [data-run]")
     browser.page.wait_for_selector("#found:not([hidden])", timeout=_LONG)
     assert time.monotonic() - began < 15 * slow
+    browser.page.locator("#line").press("End")  # in the early answer; the complete one leaves the line where it is
     browser.page.locator("#spoken").filter(has_text="The answer is ready").wait_for(state="attached", timeout=_LONG)
+    assert browser.page.input_value("#line") == "30"
 
 
 def test_the_first_paint_comes_at_once(browser, tmp_path):
