@@ -224,6 +224,7 @@ MESSY = {
     ),
     "UTF-16": Messy(".csv", text(commas(), "utf-16", "\t", "taille"), values=NUMBERS, said="UTF-16"),
     # files of text
+    "a first line with the separator": Messy(".csv", text(commas(), sep=";", before="sep=;\n"), values=NUMBERS),
     "a title": Messy(".csv", text(points(), before="Export of ward 3\n"), refused="line 2", remedy="--header-row"),
     "twins": Messy(".csv", text(points(), name="other"), refused="more than one column named 'other'", remedy="rename"),
     "a zero byte": Messy(".csv", text([*points(), "1\0"]), refused="zero bytes", remedy="another kind"),

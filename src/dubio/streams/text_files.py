@@ -35,6 +35,8 @@ COMPRESSED = (".gz", ".bz2", ".zst")
 BLANKS = " "
 _SEPARATORS = (";", "\t", "|")
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": BLANKS, "blank": BLANKS, "bar": "|"}
+#: A first line by which spreadsheet programs say what separates the columns.
+_SAID = re.compile(r'"?sep=([,;|\t])"?', re.IGNORECASE)
 #: Bytes per block. Column types are inferred from the first block, and a row must fit into one block.
 _BLOCK = 1 << 26
 #: Most bytes in one block, a limit of pyarrow.
@@ -127,8 +129,12 @@ def text_form(path: str, how: HowToRead, content: bytes | None = None, *, whole:
     """
     notes: list[str] = []
     encoding = how.encoding or _encoding_of(path, content, notes, whole) or _not_utf8(path, content, notes)
-    skip = (how.header_row or 1) - 1
-    separator = how.separator or separator_of(path, content, encoding, skip)
+    skip, said = (how.header_row or 1) - 1, ""
+    if how.header_row is None:
+        with text_lines(path, content, encoding) as lines, suppress(OSError, EOFError):
+            said = (_SAID.fullmatch(lines.readline(_SAMPLE_LINES).strip("\r\n ")) or ["", ""])[1]
+        skip = int(bool(said))
+    separator = how.separator or said or separator_of(path, content, encoding, skip)
     usual = (TEXT.get(suffix_of(path)) if path != "-" else None) or ","
     if how.separator is None and separator != usual:
         notes.append(f"the columns of {called(path)} are separated by {_in_words(separator)}.")
