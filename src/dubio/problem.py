@@ -180,6 +180,11 @@ class Problem:
         return value
 
     @property
+    def dense(self) -> Problem:
+        """The same problem with all cells of its table; the problem itself if it has them."""
+        return replace(self, X=as_dense(self.X)) if sparse.issparse(self.X) else self
+
+    @property
     def table(self) -> NDArray[np.float64]:
         """The table as float64."""
         return self.once("table", lambda: as_dense(self.X).astype(np.float64, copy=False))

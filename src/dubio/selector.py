@@ -41,7 +41,6 @@ from dubio.table.given import some_given
 from dubio.table.matrix import (
     NOTHING_VARIES,
     arrow_frame,
-    as_dense,
     check_squares,
     count_rows,
     is_arrow,
@@ -275,7 +274,7 @@ class FeatureSelector(Selector):
             if facts[name] is None:
                 raise InputError(name, "is missing, but the selector was fitted with it", f"give {name}= here too")
         problem = self.read_problem(X, y, **facts)
-        problem = replace(problem, X=as_dense(problem.X))
+        problem = problem.dense
         with listening(listener_of(progress, with_name=True)):
             options: dict[str, Any] = {"alpha": self.alpha, "random_state": self._seed, "n_jobs": self.n_jobs}
             return problem_tolerance(problem, flips=flips, **options)
@@ -438,7 +437,7 @@ class FeatureSelector(Selector):
         if limits and not has_pairs and problem.n_rows > min(limits):  # pairs name rows by their position
             problem = problem.rows(_with_checked(problem, min(limits), self._seed))
             problem = replace(problem, n_rows_before=in_all)
-        return replace(problem, X=problem.X.toarray()) if dense else problem
+        return problem.dense if dense else problem
 
     def _prepared(self, problem: Problem, method: Method) -> Problem:
         """The same rows without missing cells."""

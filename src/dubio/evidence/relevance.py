@@ -38,7 +38,7 @@ from dubio.neighbors.losses import NeighborLoss
 from dubio.problem import Problem
 from dubio.progress import advance, listening
 from dubio.sampling import mixed_contents, sample_half, sample_rows
-from dubio.table.matrix import Columns, as_dense, columns_of_sizes, standardize
+from dubio.table.matrix import Columns, columns_of_sizes, standardize
 from dubio.table.rows import random_order
 from dubio.words import Note, capital, note, say
 
@@ -738,7 +738,7 @@ def rows_to_judge(problem: Problem, random_state: int = 0) -> tuple[Problem, Flo
     """The labelled rows on which lists of features are compared, or a sample, and their columns on one scale."""
     problem = problem.counted.tested.labelled
     problem = problem.rows(sample_rows(problem, _MOST_ROWS, random_state))
-    problem = replace(problem, X=as_dense(problem.X))
+    problem = problem.dense
     return problem, _space(problem)[0]
 
 

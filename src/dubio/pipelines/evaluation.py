@@ -36,7 +36,7 @@ from dubio.pipelines.truth_scores import TruthScores, truth_scores
 from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.table.given import given_positions, joined_with
-from dubio.table.matrix import as_dense, column_names, is_dask, some_columns
+from dubio.table.matrix import column_names, is_dask, some_columns
 from dubio.table.rows import check_weights, number_of_rows, read_groups, some_rows
 from dubio.target.checked import Checks, read_checks
 from dubio.target.knowledge import Supervision
@@ -416,7 +416,7 @@ def evaluate_problem(
     SelectionEvaluation
         The accuracy by number of features, with and without selection.
     """
-    problem = replace(problem, X=as_dense(problem.X)).counted
+    problem = problem.dense.counted
     supervision = problem.supervision.certain()
     if supervision.n_classes:  # whatever their names are, any model can read codes
         supervision = replace(supervision, classes=np.arange(supervision.n_classes))  # type: ignore[call-arg]

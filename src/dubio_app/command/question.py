@@ -219,7 +219,7 @@ class Question:
                 each = ", then ".join(f"--target {shlex.quote(name)}" for name in call.targets[:2])
                 raise UserError(f"an audit looks at one target at a time: run it once for each ({each}).")
             for one in call.chosen().values():
-                if "target" in one.needs:
+                if one.needs and "target" in one.needs[0].split():
                     found = f"goes with one target, and --target names {len(call.targets)}"
                     raise InputError(one.flag, found, "leave it out")
 

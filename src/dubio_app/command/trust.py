@@ -21,7 +21,6 @@ from dubio.errors import InputError
 from dubio.problem import Problem
 from dubio.ranking import Ranking
 from dubio.sampling import sample_rows
-from dubio.table.matrix import as_dense
 from dubio.target.knowledge import Supervision
 from dubio.target.ordered import ordered_classes
 from dubio.trust import BeforeAndAfter, compare, fingerprints
@@ -133,7 +132,7 @@ def tolerate(run: Run) -> Any:
     if ranking.n_relevant == 0:
         return None
     relevant = None if ranking.n_relevant is None else ranking.is_related
-    problem = replace(problem, X=as_dense(problem.X))
+    problem = problem.dense
     with step("how wrong the labels may be"), notes_from_warnings(run.notes):
         more = {"alpha": call.alpha, "together": bool(call.tolerance), "random_state": call.seed, "n_jobs": call.jobs}
         return problem_tolerance(problem, relevant=relevant, **more)
@@ -146,7 +145,7 @@ def look_for_fingerprints(run: Run) -> Any:
         return None  # the audit of votes says on which rows annotators err
     problem = run.problem.with_supervision(run.problem.supervision.certain())
     cheap = call.is_in_depth and problem.n_rows * problem.n_features <= _FINGERPRINT_CELLS
-    problem = replace(problem, X=as_dense(problem.X)) if cheap or call.annotator else problem
+    problem = problem.dense if cheap or call.annotator else problem
     settings = {"alpha": 0.05, "random_state": call.seed, "n_jobs": call.jobs}
     with step("who labelled the rows"), notes_from_warnings(run.notes):
         if len(call.annotators) > 1 and cheap:
