@@ -96,11 +96,22 @@ def test_loss_is_that_of_the_priors_when_every_row_is_a_neighbour():
 
 def test_losses_do_not_depend_on_threads():
     X, y = _problem(n=300)
-    values = [
-        NeighborLoss(SubsetDistances(X, n_threads=t), [np.eye(3)[y]], balanced=True).evaluate(np.arange(5), ADD)
-        for t in (1, 2)
-    ]
+    X, values = np.repeat(X, 2, axis=0), []  # with fewer rows there is one thread
+    for n_threads in (1, 2):
+        loss = NeighborLoss(SubsetDistances(X, n_threads=n_threads), [np.eye(3)[np.repeat(y, 2)]], balanced=True)
+        loss.start(np.arange(0))
+        values.append(loss.evaluate(np.arange(5), ADD))
     np.testing.assert_array_equal(*values)
+
+
+def test_distances_that_are_no_numbers_read_no_foreign_memory():
+    rng = np.random.default_rng(0)
+    X, y = _problem(n=60)
+    loss = NeighborLoss(SubsetDistances(X), [np.eye(3)[y]])
+    loss.start(np.arange(3))
+    loss.distances.squared[:] = rng.choice([np.nan, np.inf, -np.inf, 1.0], size=(60, 60))
+    for change in (ADD, REMOVE):
+        assert len(loss.evaluate(np.arange(3), change)) == 3
 
 
 @pytest.mark.parametrize(("n_rows", "words"), [(0, "0 labelled rows"), (1, "1 labelled row")])

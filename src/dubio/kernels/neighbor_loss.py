@@ -101,7 +101,7 @@ def nearest_set_after_change(
         filled = offer(distances[p], rows[p], distances[:k], rows[:k], filled)
 
 
-@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@numba.njit(nogil=True, inline="always")  # compiled once, with what calls it
 def smallest_after_adding(
     block: Floats,
     row: Floats,
@@ -149,7 +149,7 @@ def fill_nearest(squared: Floats, near: Rows, nearest: Rows, nearest_distances: 
     """
     n, k = squared.shape[1], nearest.shape[1]
     marks, no_column, no_weights = scratch_marks(n), np.zeros(n), np.empty(k)
-    distances, rows = np.empty(n), np.empty(n, dtype=np.int32)
+    distances, rows = np.empty(n), np.zeros(n, dtype=np.int32)
     for i in range(len(squared)):
         bound = bound_from_rows(squared[i], no_column, 0.0, 0.0, near[i, :k])
         nearest_set_after_change(squared[i], no_column, 0.0, 0.0, bound, 2.0 / dimensions, marks, distances, rows, k)
@@ -177,7 +177,7 @@ class Targets(NamedTuple):
     said: Floats
 
 
-@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@numba.njit(nogil=True, inline="always")
 def hear_nearest(near: Rows, asked: int, changed: Floats, smallest: Floats, said: Floats, heard: Floats) -> None:
     """Fill ``heard`` (targets, columns) with the sums of what the k nearest rows say, for each column of ``changed``.
 
@@ -208,7 +208,7 @@ def hear_nearest(near: Rows, asked: int, changed: Floats, smallest: Floats, said
             surplus[c] -= 1.0
 
 
-@numba.njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@numba.njit(nogil=True, inline="always")
 def hear_rows(rows: Rows, said: Floats, heard: Any) -> None:
     """Fill ``heard`` with the sums of what some rows say."""
     heard[:] = 0.0
@@ -243,7 +243,7 @@ def loss_sums(
     n_numbers, n_classes, n = len(targets.values), len(targets.memberships), columns.shape[1]
     n_said = n_numbers + n_classes
     marks = scratch_marks(n)
-    distances, nearest = np.empty(n), np.empty(n, dtype=np.int32)
+    distances, nearest = np.empty(n), np.zeros(n, dtype=np.int32)
     power = 2.0 / dimensions
     for first in range(0, len(candidates), _WIDTH):
         width = min(_WIDTH, len(candidates) - first)
