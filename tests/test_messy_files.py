@@ -226,6 +226,14 @@ MESSY = {
     # files of text
     "a first line with the separator": Messy(".csv", text(commas(), sep=";", before="sep=;\n"), values=NUMBERS),
     "a title": Messy(".csv", text(points(), before="Export of ward 3\n"), refused="line 2", remedy="--header-row"),
+    "a title beside empty cells": Messy(
+        ".csv",
+        lambda path: path.write_text(
+            "Export of ward 3;;\nx;other;third\n" + "".join(f"{n:g};{i % 7};{i % 3}\n" for i, n in enumerate(NUMBERS))
+        ),
+        values=NUMBERS,
+        said="skipped: 'Export of ward 3'",
+    ),
     "twins": Messy(".csv", text(points(), name="other"), refused="more than one column named 'other'", remedy="rename"),
     "a zero byte": Messy(".csv", text([*points(), "1\0"]), refused="zero bytes", remedy="another kind"),
     "nothing": Messy(".csv", lambda path: path.write_bytes(b""), refused="is empty"),

@@ -135,10 +135,31 @@ def text_form(path: str, how: HowToRead, content: bytes | None = None, *, whole:
             said = (_SAID.fullmatch(lines.readline(_SAMPLE_LINES).strip("\r\n ")) or ["", ""])[1]
         skip = int(bool(said))
     separator = how.separator or said or separator_of(path, content, encoding, skip)
+    if how.header_row is None and not skip:
+        skip = _titles(path, content, encoding, separator, notes)
     usual = (TEXT.get(suffix_of(path)) if path != "-" else None) or ","
     if how.separator is None and separator != usual:
         notes.append(f"the columns of {called(path)} are separated by {_in_words(separator)}.")
     return TextForm(separator, encoding, how.decimal or ".", how.missing, tuple(notes), skip)
+
+
+#: Lines at the top among which the names of the columns are looked for, and what begins a number, not a name.
+_TOP_ROWS, _BEGINS_NUMBER = 10, re.compile(r"[-+<>]?[.,]?\d")
+
+
+def _titles(path: str, content: bytes | None, encoding: str, separator: str, notes: list[str]) -> int:
+    """The number of lines above the names of the columns with a single cell of text, as sheets with titles have."""
+    with text_lines(path, content, encoding) as lines, suppress(OSError, EOFError, csv.Error):
+        top = [[cell.strip() for cell in row] for row in islice(_rows(lines, separator), _TOP_ROWS)]
+        filled = [sum(map(bool, row)) for row in top]
+        count = next((place for place, n in enumerate(filled) if n > 1), 0)
+        names = top[count] if count else []
+        are_names = len(names) > 2 and len(set(names)) == filled[count] and not any(map(_BEGINS_NUMBER.match, names))
+        if are_names and all(len(row) == len(names) for row in top[:count]):
+            lines_skipped = f"{counted(count, 'line')} above the names of the columns of {called(path)}"
+            notes.append(f"{lines_skipped} {'was' if count == 1 else 'were'} skipped: {quoted(''.join(top[0]))}.")
+            return count
+    return 0
 
 
 def read_text(path: str, how: HowToRead, content: bytes | None) -> tuple[Any, TextForm]:
