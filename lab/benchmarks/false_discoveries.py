@@ -220,7 +220,7 @@ def one_product(n_factors: int, n_noise: int, flips: float, seed: int) -> tuple[
     n = 600 if n_factors == 2 else 1000
     X = rng.normal(size=(n, n_factors + n_noise))
     y = np.sign(X[:, :n_factors].prod(axis=1)) * np.where(rng.random(n) < flips, -1, 1)
-    kept = relevance_of(read_problem(X, y > 0), random_state=seed).relevant
+    kept = relevance_of(read_problem(X, y > 0), random_state=seed, only_decides=True).relevant
     factors = np.arange(X.shape[1]) < n_factors
     return (kept & ~factors).sum() / max(1, kept.sum()), bool(kept[factors].all()), not kept[factors].any()
 
@@ -271,7 +271,7 @@ def one_weighted(kind: str, table: str, seed: int) -> bool:
         warnings.simplefilter("ignore")
         target: Any = "numbers" if table in NUMBERS else "classes"
         problem = read_problem(X, y.astype(float), target=target, sample_weight=weights)
-        return bool(relevance_of(problem, random_state=seed).relevant.any())
+        return bool(relevance_of(problem, random_state=seed, only_decides=True).relevant.any())
 
 
 def weighted(draws: int = 200) -> None:
