@@ -20,6 +20,7 @@ import dubio
 from dubio import METHODS, FeatureSelector
 from dubio.doubt.experts import rows_in_proportion
 from dubio.errors import InputError
+from dubio.evidence.permutation import effective_rows
 from dubio.neighbors.graphs import TargetNeighbors
 from dubio.pipelines import evaluate_selection
 from dubio.scores.coherence import select_pairs
@@ -652,3 +653,11 @@ def test_the_order_of_rows_does_not_turn_the_map_of_two_features():
         here = dubio.ConstrainedLaplacianScore().fit(X, y).scores_
         np.testing.assert_allclose(dubio.ConstrainedLaplacianScore().fit(X[order], y[order]).scores_, here)
         np.testing.assert_allclose(dubio.ConstrainedLaplacianScore().fit(X[:, turn], y).scores_, here[turn])
+
+
+def test_very_long_rows_and_a_target_without_rows():
+    lengths = np.array([1.0, 2.0, 2.0])
+    assert effective_rows(lengths * 1e200) == pytest.approx(effective_rows(lengths))
+    assert effective_rows(np.zeros(3)) == np.inf
+    with pytest.raises(InputError, match="y has 0 rows and X has 45"):
+        dubio.select_features(np.arange(90.0).reshape(45, 2), np.empty((0, 2)))

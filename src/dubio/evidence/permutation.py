@@ -152,8 +152,11 @@ def effective_rows(lengths: Floats) -> float:
     >>> effective_rows(np.ones(50)), effective_rows(np.array([1.0, 0.0, 0.0]))
     (50.0, 1.0)
     """
-    total = float((lengths**2).sum())
-    return float(lengths.sum() ** 2 / total) if total > 0 else float("inf")
+    largest = lengths.max(initial=0.0)
+    if not largest > 0:
+        return float("inf")
+    shares = lengths / largest  # squares of very large numbers are infinite
+    return float(shares.sum() ** 2 / (shares**2).sum())
 
 
 def checked_pvalue(

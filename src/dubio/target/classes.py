@@ -537,7 +537,7 @@ def read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Members
         return count, first
 
     parts = run_chunks(work, chunks(len(raw), 65_536), default_threads())
-    counts = np.sum([count for count, _ in parts], axis=0)
+    counts = sum((count for count, _ in parts), np.zeros(5, dtype=np.int64))
     for problem in (PARTLY_NAN, NEGATIVE, INFINITE, WRONG_SUM):
         if counts[problem]:
             row = next(int(first[problem]) for count, first in parts if count[problem])
