@@ -294,7 +294,7 @@ SENTENCES: dict[str, str] = {
     "{adding}",
     "no family adds": "None of them was shown to add something beyond all others",
     "families add": "{adds} of them {adds:adds|add} something beyond all others ({names})",
-    "weak families": "of {weak} {weak:family|families} little is left beyond the others, so the test of what "
+    "weak families": "{weak} {weak:family has|families have} little that the others do not have, so the test of what "
     "{weak:it adds|they add} is weak",
     "headline given": "Beyond {given}, {n} of {total} columns {n:is|are} related to {about}: {names}.",
     "headline sufficient given": "Beyond {given}, {n} of {total} columns {n:is|are} kept: {names}. {n:It predicts|They "
