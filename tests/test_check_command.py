@@ -38,7 +38,9 @@ def test_every_row_has_the_chance_that_is_written_down():
 
 def test_rows_added_later_are_drawn_afresh_and_whole_groups_together():
     first = draw_rows(50, 10)
-    more = draw_rows(50, 15, before=np.isin(np.arange(50), first.rows))
+    drawn = np.isin(np.arange(50), first.rows)
+    more = draw_rows(50, 15, before=drawn)
+    assert (draw_rows(50, 15, before=drawn.astype(int)).rows == more.rows).all()
     assert not set(first.rows) & set(more.rows)
     assert more.chance == pytest.approx(0.5)
     assert (len(more.rows), more.n_before) == (15, 10)

@@ -162,6 +162,17 @@ def test_differences_are_in_the_unit_of_the_column():
     assert ratio == pytest.approx(np.exp(-0.7 * x.std()), rel=0.15)
 
 
+def test_differences_of_categories_are_between_shares_beyond_given_columns_too():
+    rng = np.random.default_rng(0)
+    y, age = rng.integers(2, size=300), rng.normal(60, 10, 300)
+    smokes = np.where(rng.random(300) < np.where(y, 0.3, 0.6), "no", "yes").astype(object)
+    smokes[:9] = "perhaps"
+    table = pd.DataFrame({"smokes": smokes, "sex": np.where(rng.random(300) < np.where(y, 0.3, 0.7), "m", "f")})
+    alone, beyond = (effects_of(read_problem(table, y, given=given, any_type=True)) for given in (None, age[:, None]))
+    np.testing.assert_allclose(beyond.difference[:2], alone.difference, atol=0.05)
+    assert (np.abs(alone.difference) > 0.2).all() and (np.abs(alone.difference) < 0.6).all()
+
+
 @pytest.mark.parametrize("kind", ["classes", "numbers", "groups"])
 def test_intervals_hold(kind):
     """The effect of a feature of which the truth is known in closed form: 95 of 100 intervals hold it."""

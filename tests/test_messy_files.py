@@ -234,6 +234,9 @@ MESSY = {
         values=NUMBERS,
         said="skipped: 'Export of ward 3'",
     ),
+    "names of which most are blank": Messy(
+        ".csv", lambda path: path.write_text("x,,\n" + "".join(f"{n:g},red,big\n" for n in NUMBERS)), values=NUMBERS
+    ),
     "twins": Messy(".csv", text(points(), name="other"), refused="more than one column named 'other'", remedy="rename"),
     "a zero byte": Messy(".csv", text([*points(), "1\0"]), refused="zero bytes", remedy="another kind"),
     "nothing": Messy(".csv", lambda path: path.write_bytes(b""), refused="is empty"),

@@ -658,6 +658,6 @@ def test_the_order_of_rows_does_not_turn_the_map_of_two_features():
 def test_very_long_rows_and_a_target_without_rows():
     lengths = np.array([1.0, 2.0, 2.0])
     assert effective_rows(lengths * 1e200) == pytest.approx(effective_rows(lengths))
-    assert effective_rows(np.zeros(3)) == np.inf
+    assert effective_rows(np.zeros(3)) == np.inf and effective_rows(np.array([np.inf, 1.0])) == 1.0
     with pytest.raises(InputError, match="y has 0 rows and X has 45"):
         dubio.select_features(np.arange(90.0).reshape(45, 2), np.empty((0, 2)))

@@ -235,6 +235,18 @@ def test_a_sparse_matrix_stays_sparse(tmp_path, capsys, monkeypatch):
     assert "too many for a dense table" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("place", [500_000_000, -5, 10_000])
+def test_a_sparse_matrix_with_places_outside_is_refused(tmp_path, place, capsys):
+    import h5py
+
+    path = tmp_path / "t.h5ad"
+    sparse_cells(path)
+    with h5py.File(path, "r+") as file:
+        file["X"]["indices"][0] = place
+    assert run(["look", str(path)]) == 2
+    assert "is it damaged?" in capsys.readouterr().err
+
+
 def test_a_large_sparse_frame_holds_numbers_only(monkeypatch):
     monkeypatch.setattr("dubio.table.read._SMALL_CELLS", 1)
     frame = pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 1, 0, 2]), "b": [1, 2, 3, 4], "c": list("xyxy")})

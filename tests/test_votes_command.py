@@ -49,6 +49,18 @@ def test_the_first_screen(scans, capfd, tmp_path):
     assert "<b>malignant" not in text
 
 
+def test_checked_rows_are_known(scans, capfd, tmp_path):
+    path, truth = scans
+    judged, saved = tmp_path / "judged.csv", tmp_path / "truth.csv"
+    turned = np.where(truth[:40] == "benign", "<b>malignant", "benign")  # the file decides, whatever the votes say
+    rows = "".join(f"{row};{value};0,25;Jörg\n" for row, value in enumerate(turned, 1))
+    judged.write_text(f"row;value;chance;checker\n{rows}", encoding="cp1252")
+    words = ["audit", str(path), "--annotators", ",".join(NAMES), "--quiet", "--checked", str(judged)]
+    assert run([*words, "--save-labels", str(saved)]) == 0, capfd.readouterr().err
+    likely = pd.read_csv(saved)
+    assert (likely["likely"][:40] == turned).all() and (likely["probability"][:40] == 1).all()
+
+
 def test_csv_and_json_have_every_row_and_every_vote(scans, capfd):
     path, _ = scans
     words = ["audit", str(path), "--annotators", ",".join(NAMES), "--quiet"]

@@ -245,7 +245,8 @@ def _on_families(ranking: Ranking) -> Iterator[Note]:
     shown = ranking.extras.get("region", ranking.names)
     names = [shown[head] for head, one in zip(heads, said, strict=True) if one == "adds"]
     adding = say("families add", adds=len(names), names=names) if names else say("no family adds")
-    yield note("families", related=ranking.n_relevant, n=len(heads), adding=adding)
+    code = "families" if len(heads) != ranking.n_relevant else "no stand-ins"
+    yield note(code, related=ranking.n_relevant, n=len(heads), adding=adding)
     if weak := said.count("weak test"):
         yield note("weak families", weak=weak)
 

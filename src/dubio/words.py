@@ -292,6 +292,7 @@ SENTENCES: dict[str, str] = {
     "column",
     "families": "the {related} related columns are {n} families: columns of a family can stand in for each other. "
     "{adding}",
+    "no stand-ins": "no two of the {related} related columns can stand in for each other. {adding}",
     "no family adds": "None of them was shown to add something beyond all others",
     "families add": "{adds} of them {adds:adds|add} something beyond all others ({names})",
     "weak families": "{weak} {weak:family has|families have} little that the others do not have, so the test of what "
@@ -478,8 +479,8 @@ SENTENCES: dict[str, str] = {
     "tested here": "each feature was tested against chance, alone and together with others; on average over tables, "
     "about {alpha:g} % of the related features may be there by chance. In this table, {bound} (a bound "
     "that holds in 95 of 100 tables)",
-    "none by chance": "none of the {n} should be",
-    "some by chance": "at most {most} of the {n} {most:is|are}",
+    "none by chance": "none of the {n} should be there by chance",
+    "some by chance": "at most {most} of the {n} {most:is|are} there by chance",
     "all kept": "when the data are resampled, only the order can change: every feature is kept",
     "never kept": "when {resampled} {draws} times, nothing was kept",
     "sometimes kept": "when {resampled} {draws} times, a feature was kept in {some} of them",
@@ -800,8 +801,8 @@ SENTENCES: dict[str, str] = {
     "effects on": "effect: share of pairs of rows in which the higher value goes with the class or target named under "
     "'on', with a 95 % interval; 50 % is nothing",
     "effects on one": "effect: share of pairs of rows in which the higher value goes with {of!q}, with a 95 % "
-    "interval; 50 % is nothing. 'higher': rows of {of!q} have the higher values. For all other rows, effects are 100 % "
-    "minus these",
+    "interval; 50 % is nothing. 'higher': rows of {of!q} have the higher values. For the other class, the effect is "
+    "100 % minus this",
     "by method": "method: {method}",
     "by method in a stream": "method: {method}, on all rows",
     "kept because": "kept: {reason}",

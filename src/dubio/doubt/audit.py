@@ -200,8 +200,6 @@ def audit_labels(
         check_squares(problem.X, names=problem.column_names)
     problem = _without_weightless_labels(problem)
     if isinstance(problem.supervision, Voted):
-        if problem.checks is not None:
-            problem = problem.with_supervision(problem.supervision.knowing(problem.checks.truth))
         with listening(listener_of(progress, with_name=True)):
             return _audit_votes(problem, engine, experts, **options)
     require_anchored(problem)

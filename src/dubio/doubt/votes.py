@@ -442,8 +442,11 @@ _TESTED = 300_000
 
 
 def audit_votes(problem: Problem, *, index: Any = None, **options: Any) -> VoteAudit:
-    """The same as :func:`dubio.audit_labels`, for a problem with votes."""
+    """The same as :func:`dubio.audit_labels`, for a problem with votes; checked rows are known."""
     voted = cast(Voted, problem.supervision)
+    if problem.checks is not None:
+        voted = voted.knowing(problem.checks.truth)
+        problem = problem.with_supervision(voted)
     voted.require_enough()
     found, models = join_votes(problem, ExpertOptions(**options))
     votes = voted.votes

@@ -218,6 +218,7 @@ def effects_of(problem: Problem, n_jobs: int | None = None) -> Effects | None:
     """
     if sparse.issparse(problem.X):
         return None
+    has_two = _columns_of_two_values(problem)
     problem = (problem if problem.given is None else without_given(problem.filled)).counted
     weights = np.ones(problem.n_rows) if problem.sample_weight is None else problem.sample_weight
     compared = problem.supervision.comparisons(weights / weights.mean())
@@ -225,7 +226,7 @@ def effects_of(problem: Problem, n_jobs: int | None = None) -> Effects | None:
         return None
 
     def work(start: int, stop: int) -> list[_Acting]:
-        return _acting(problem, compared, range(start, stop))
+        return _acting(problem, compared, range(start, stop), has_two)
 
     at_a_time = max(1, _CELLS // max(1, problem.n_rows))
     done = run_chunks(work, chunks(problem.n_features, at_a_time), resolve_threads(n_jobs))
@@ -347,7 +348,8 @@ def _within_levels(
         if not about or _name(target, name) == about
     )
     parts = [one.only(codes[one.rows] == level) for level in range(n_levels)]
-    found = [_compared(values[None, part.rows], part, problem.groups)[2] for part in parts]
+    no_unit = np.zeros(1, dtype=bool)
+    found = [_compared(values[None, part.rows], part, problem.groups, no_unit)[2] for part in parts]
     middles, errors = np.array([[part[0, place] for part in level.on_logit_scale()] for level in found]).T
     ends = np.array([[part[0, place] for part in level.interval()] for level in found]).T
     known = np.isfinite(errors)
@@ -372,7 +374,19 @@ class _Acting(NamedTuple):
     each: Floats
 
 
-def _acting(problem: Problem, compared: Mapping[str, Comparison], features: range) -> list[_Acting]:
+def _columns_of_two_values(problem: Problem) -> NDArray[np.bool_]:
+    """The columns of the table that hold two values at most, missing ones apart."""
+    found = []
+    for start, stop in chunks(problem.X.shape[1], max(1, _CELLS // max(1, problem.n_rows))):
+        block = np.asarray(problem.X[:, start:stop], dtype=np.float64)
+        ends = (np.fmin.reduce(block, axis=0, initial=np.inf), np.fmax.reduce(block, axis=0, initial=-np.inf))
+        found.append((np.isnan(block) | (block == ends[0]) | (block == ends[1])).all(axis=0))
+    return np.concatenate(found) if found else np.zeros(0, dtype=bool)
+
+
+def _acting(
+    problem: Problem, compared: Mapping[str, Comparison], features: range, has_two: NDArray[np.bool_]
+) -> list[_Acting]:
     """The column, class and target of each feature that stand out most."""
     named = [_columns(problem, feature) for feature in features]
     names = [_name(target, name) for target, one in compared.items() for name in one.names]
@@ -386,7 +400,8 @@ def _acting(problem: Problem, compared: Mapping[str, Comparison], features: rang
         gaps = np.isnan(values).any(axis=1)
         for some in (np.flatnonzero(~gaps), *np.flatnonzero(gaps)[:, None]):
             if len(some):
-                part[:, some] = _standing_out(*_compared(values[some], one, problem.groups), n_compared[some])
+                found_there = _compared(values[some], one, problem.groups, has_two[np.array(columns)[some]])
+                part[:, some] = _standing_out(*found_there, n_compared[some])
         numbers.append(part)
     every = np.concatenate(numbers, axis=2)
     places = every[0].argmax(axis=1)
@@ -402,11 +417,13 @@ def _acting(problem: Problem, compared: Mapping[str, Comparison], features: rang
     return found
 
 
-def _compared(values: Floats, whole: Comparison, groups: Rows | None) -> tuple[Lines, Comparison, Concordance]:
+def _compared(
+    values: Floats, whole: Comparison, groups: Rows | None, has_two: NDArray[np.bool_]
+) -> tuple[Lines, Comparison, Concordance]:
     """The effects of columns (columns, rows) with the same gaps on the targets of a comparison."""
     there = ~np.isnan(values[0])
     one = whole if there.all() else whole.only(there)
-    lines = Lines.of(np.ascontiguousarray(values[:, there]))
+    lines = Lines.of(np.ascontiguousarray(values[:, there]), has_two)
     return lines, one, concordance(lines, one, None if groups is None else groups[one.rows])
 
 

@@ -155,6 +155,8 @@ def effective_rows(lengths: Floats) -> float:
     largest = lengths.max(initial=0.0)
     if not largest > 0:
         return float("inf")
+    if largest == np.inf:
+        return 1.0
     shares = lengths / largest  # squares of very large numbers are infinite
     return float(shares.sum() ** 2 / (shares**2).sum())
 

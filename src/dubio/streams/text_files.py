@@ -135,8 +135,8 @@ def text_form(path: str, how: HowToRead, content: bytes | None = None, *, whole:
             said = (_SAID.fullmatch(lines.readline(_SAMPLE_LINES).strip("\r\n ")) or ["", ""])[1]
         skip = int(bool(said))
     separator = how.separator or said or separator_of(path, content, encoding, skip)
-    if how.header_row is None and not skip:
-        skip = _titles(path, content, encoding, separator, notes)
+    if how.header_row is None:
+        skip += _titles(path, content, encoding, separator, skip, notes)
     usual = (TEXT.get(suffix_of(path)) if path != "-" else None) or ","
     if how.separator is None and separator != usual:
         notes.append(f"the columns of {called(path)} are separated by {_in_words(separator)}.")
@@ -147,17 +147,21 @@ def text_form(path: str, how: HowToRead, content: bytes | None = None, *, whole:
 _TOP_ROWS, _BEGINS_NUMBER = 10, re.compile(r"[-+<>]?[.,]?\d")
 
 
-def _titles(path: str, content: bytes | None, encoding: str, separator: str, notes: list[str]) -> int:
-    """The number of lines above the names of the columns with a single cell of text, as sheets with titles have."""
-    with text_lines(path, content, encoding) as lines, suppress(OSError, EOFError, csv.Error):
+def _titles(path: str, content: bytes | None, encoding: str, separator: str, skip: int, notes: list[str]) -> int:
+    """The number of lines above the names of the columns of which only the first cell holds text, as titles have.
+
+    Below the names, numbers must follow: else the line with one cell may itself be the names, most of which are blank.
+    """
+    with text_lines(path, content, encoding, skip=skip) as lines, suppress(OSError, EOFError, csv.Error):
         top = [[cell.strip() for cell in row] for row in islice(_rows(lines, separator), _TOP_ROWS)]
-        filled = [sum(map(bool, row)) for row in top]
-        count = next((place for place, n in enumerate(filled) if n > 1), 0)
-        names = top[count] if count else []
-        are_names = len(names) > 2 and len(set(names)) == filled[count] and not any(map(_BEGINS_NUMBER.match, names))
-        if are_names and all(len(row) == len(names) for row in top[:count]):
+        count = next((place for place, row in enumerate(top) if sum(map(bool, row)) > 1), 0)
+        titles, names = top[:count], top[count] if count else []
+        are_titles = all(len(row) == len(names) > 2 and "\n" not in row[0] and not any(row[1:]) for row in titles)
+        are_names = len(set(filter(None, names))) == len(names) and not any(map(_BEGINS_NUMBER.match, names))
+        holds_numbers = any(_BEGINS_NUMBER.match(cell) for row in top[count + 1 :] for cell in row)
+        if are_titles and names and titles[0][0] and are_names and holds_numbers:
             lines_skipped = f"{counted(count, 'line')} above the names of the columns of {called(path)}"
-            notes.append(f"{lines_skipped} {'was' if count == 1 else 'were'} skipped: {quoted(''.join(top[0]))}.")
+            notes.append(f"{lines_skipped} {'was' if count == 1 else 'were'} skipped: {quoted(titles[0][0])}.")
             return count
     return 0
 

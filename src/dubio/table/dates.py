@@ -44,8 +44,9 @@ _FORMS = (_ISO, _WORDS, _WORDS_FIRST, _JAPANESE, _SHORT)
 #: Dates whose century is not written.
 _NO_CENTURY = re.compile(r"\d{1,2}([-/.])\s?\d{1,2}\1\s?\d{2}")
 _TIME = re.compile(rf"\d{{1,2}}:\d{{2}}(?::\d{{2}}(?:\.\d{{1,9}})?)?{_HALF}")
-#: Wide signs of Japanese and Chinese text, and the marks of Arabic numbers, as plain ones.
+#: Wide signs of Japanese and Chinese text, and the digits and marks of Arabic numbers, as plain ones.
 _NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | {0x3000: 0x20, 0x66B: 0x2E, 0x66C: 0x27}
+_NARROW |= {zero + digit: 0x30 + digit for zero in (0x660, 0x6F0) for digit in range(10)}
 
 
 def narrow(text: str) -> str:
@@ -88,7 +89,8 @@ def read_dates(texts: Sequence[str]) -> TextDates:
         match = next(filter(None, (form.fullmatch(narrow(text)) for form in _FORMS)), None)
         if match is None:
             if _NO_CENTURY.fullmatch(narrow(text)):
-                looks[place], problem = True, f"the century of dates such as {text.strip()!r} is not written"
+                looks[place] = True
+                problem = problem or f"the century of dates such as {text.strip()!r} is not written"
             continue
         looks[place], parts = True, match.groupdict()
         if "one" in parts:

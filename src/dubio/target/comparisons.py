@@ -28,11 +28,11 @@ class Lines:
     #: For each row: how many rows have a smaller value, and how many one that is not larger.
     smaller: Rows
     upto: Rows
-    #: (columns,): number of different values.
-    n_different: Rows
+    #: (columns,): columns of two values, or what is left of them beyond given columns.
+    has_two: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, values: Floats) -> Lines:
+    def of(cls, values: Floats, has_two: NDArray[np.bool_]) -> Lines:
         order, n = stable_orders(values), values.shape[1]
         ordered = np.take_along_axis(values, order, axis=1)
         is_first, is_last = np.ones((2, *values.shape), dtype=bool)
@@ -43,7 +43,7 @@ class Lines:
         smaller, upto = np.empty((2, *values.shape), dtype=np.int64)
         np.put_along_axis(smaller, order, starts, axis=1)
         np.put_along_axis(upto, order, ends, axis=1)
-        return cls(values, order, smaller, upto, is_first.sum(axis=1))
+        return cls(values, order, smaller, upto, has_two)
 
     def only(self, columns: Rows) -> Lines:
         """Some of the columns."""
@@ -129,7 +129,7 @@ class OneAgainstRest(Comparison):
         ours = (self.weights * self.memberships.T)[names]
         rest = self.weights - ours
         shares = ((lines.values * one).sum(axis=1) / one.sum(axis=1) for one in (ours, rest))
-        return np.where(lines.n_different > 2, lines.medians(ours) - lines.medians(rest), np.subtract(*shares))
+        return np.where(lines.has_two, np.subtract(*shares), lines.medians(ours) - lines.medians(rest))
 
 
 @dataclass(frozen=True, eq=False)

@@ -305,23 +305,32 @@ def apply_corrections(y: Any, corrections: Any, ids: Any = None) -> CorrectedLab
     return CorrectedLabels(labels, given, decisions, order)
 
 
+def _cells_of(file: Any, encoding: str) -> tuple[Sequence[str], list[dict[Any, Any]]]:
+    """The names of the columns of a CSV file, and its rows."""
+    with open(file, encoding=encoding, newline="") as opened:
+        header = opened.readline()
+        opened.seek(0)
+        # a spreadsheet may have saved it with another separator
+        table = csv.DictReader(opened, delimiter=max(",;\t", key=header.count))
+        rows = [{name: _without_guard(cell) for name, cell in row.items()} for row in table]
+        return table.fieldnames or (), rows
+
+
 def entries_of(file: Any, columns: Sequence[str], argument: str, *, needed: Sequence[str]) -> Iterable[dict[str, str]]:
     """The rows of a file of decisions about rows, of a frame or of a list, as text: only these columns."""
     if isinstance(file, str) or hasattr(file, "__fspath__"):
         try:
-            with open(file, encoding="utf-8-sig", newline="") as opened:
-                header = opened.readline()
-                opened.seek(0)
-                # a spreadsheet may have saved it with another separator
-                table = csv.DictReader(opened, delimiter=max(",;\t", key=header.count))
-                file = [{name: _without_guard(cell) for name, cell in row.items()} for row in table]
+            try:
+                names, file = _cells_of(file, "utf-8-sig")
+            except UnicodeDecodeError:  # a spreadsheet may have saved it in its own encoding
+                names, file = _cells_of(file, "cp1252")
         except io.UnsupportedOperation:  # its first line decides how all are read
             raise InputError(argument, f"={str(file)!r}, which is a pipe", "save it, and give the file") from None
         except (UnicodeDecodeError, csv.Error) as error:
             found = f"cannot be read as CSV ({error})"
             raise InputError(argument, found, "give the file that the page wrote") from None
         for name in needed:
-            if name not in (table.fieldnames or ()):
+            if name not in names:
                 remedy = f"give the file that the page wrote, with the columns {', '.join(columns)}"
                 raise InputError(argument, f"has no column {quoted(name)}", remedy)
     elif hasattr(file, "to_dict"):

@@ -84,7 +84,8 @@ def draw_rows(
     order, starts, _ = groups_of_rows(together)
     n_units = len(starts)
     done = np.zeros(n_units, dtype=bool)
-    earlier = np.full(n_rows, np.nan) if before is None else np.asarray(before)
+    earlier = np.zeros(n_rows, dtype=bool) if before is None else np.asarray(before)
+    earlier = earlier.astype(bool if earlier.dtype.kind in "biu" else np.float64)
     drawn_before = earlier if earlier.dtype.kind == "b" else ~np.isnan(earlier)
     done[together[drawn_before]] = True
     left = n_units - int(done.sum())

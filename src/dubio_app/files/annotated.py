@@ -83,7 +83,9 @@ def _matrix(path: str, stored: Any, names: Any, n_rows: int) -> Any:
     kind = _as_text(stored.attrs.get("encoding-type", stored.attrs.get("h5sparse_format", "csr")))
     parts = tuple(np.asarray(stored[part][()]) for part in ("data", "indices", "indptr"))
     make = sparse.csc_array if kind.startswith("csc") else sparse.csr_array
-    matrix = make(parts, shape=(n_rows, len(names))).tocsc()
+    matrix = make(parts, shape=(n_rows, len(names)))
+    matrix.check_format(full_check=True)  # places outside the matrix would be written to memory
+    matrix = matrix.tocsc()
     matrix.sum_duplicates()
     frame: Any = pd.DataFrame
     return frame.sparse.from_spmatrix(matrix, columns=names)
