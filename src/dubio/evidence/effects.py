@@ -218,7 +218,7 @@ def effects_of(problem: Problem, n_jobs: int | None = None) -> Effects | None:
     """
     if sparse.issparse(problem.X):
         return None
-    has_two = _columns_of_two_values(problem)
+    of_two = _columns_of_two_values(problem)
     problem = (problem if problem.given is None else without_given(problem.filled)).counted
     weights = np.ones(problem.n_rows) if problem.sample_weight is None else problem.sample_weight
     compared = problem.supervision.comparisons(weights / weights.mean())
@@ -226,7 +226,7 @@ def effects_of(problem: Problem, n_jobs: int | None = None) -> Effects | None:
         return None
 
     def work(start: int, stop: int) -> list[_Acting]:
-        return _acting(problem, compared, range(start, stop), has_two)
+        return _acting(problem, compared, range(start, stop), of_two)
 
     at_a_time = max(1, _CELLS // max(1, problem.n_rows))
     done = run_chunks(work, chunks(problem.n_features, at_a_time), resolve_threads(n_jobs))
@@ -348,8 +348,7 @@ def _within_levels(
         if not about or _name(target, name) == about
     )
     parts = [one.only(codes[one.rows] == level) for level in range(n_levels)]
-    no_unit = np.zeros(1, dtype=bool)
-    found = [_compared(values[None, part.rows], part, problem.groups, no_unit)[2] for part in parts]
+    found = [_compared(values[None, part.rows], part, problem.groups)[2] for part in parts]
     middles, errors = np.array([[part[0, place] for part in level.on_logit_scale()] for level in found]).T
     ends = np.array([[part[0, place] for part in level.interval()] for level in found]).T
     known = np.isfinite(errors)
@@ -385,7 +384,7 @@ def _columns_of_two_values(problem: Problem) -> NDArray[np.bool_]:
 
 
 def _acting(
-    problem: Problem, compared: Mapping[str, Comparison], features: range, has_two: NDArray[np.bool_]
+    problem: Problem, compared: Mapping[str, Comparison], features: range, of_two: NDArray[np.bool_]
 ) -> list[_Acting]:
     """The column, class and target of each feature that stand out most."""
     named = [_columns(problem, feature) for feature in features]
@@ -400,8 +399,8 @@ def _acting(
         gaps = np.isnan(values).any(axis=1)
         for some in (np.flatnonzero(~gaps), *np.flatnonzero(gaps)[:, None]):
             if len(some):
-                found_there = _compared(values[some], one, problem.groups, has_two[np.array(columns)[some]])
-                part[:, some] = _standing_out(*found_there, n_compared[some])
+                lines, own, effects = _compared(values[some], one, problem.groups)
+                part[:, some] = _standing_out(lines, own, effects, n_compared[some], of_two[columns][some])
         numbers.append(part)
     every = np.concatenate(numbers, axis=2)
     places = every[0].argmax(axis=1)
@@ -417,24 +416,24 @@ def _acting(
     return found
 
 
-def _compared(
-    values: Floats, whole: Comparison, groups: Rows | None, has_two: NDArray[np.bool_]
-) -> tuple[Lines, Comparison, Concordance]:
+def _compared(values: Floats, whole: Comparison, groups: Rows | None) -> tuple[Lines, Comparison, Concordance]:
     """The effects of columns (columns, rows) with the same gaps on the targets of a comparison."""
     there = ~np.isnan(values[0])
     one = whole if there.all() else whole.only(there)
-    lines = Lines.of(np.ascontiguousarray(values[:, there]), has_two)
+    lines = Lines.of(np.ascontiguousarray(values[:, there]))
     return lines, one, concordance(lines, one, None if groups is None else groups[one.rows])
 
 
-def _standing_out(lines: Lines, compared: Comparison, found: Concordance, n_compared: Rows) -> Floats:
+def _standing_out(
+    lines: Lines, compared: Comparison, found: Concordance, n_compared: Rows, of_two: NDArray[np.bool_]
+) -> Floats:
     """(6, columns, names): how much each effect stands out, the effect, its interval and error, and the difference in
     the unit of the column, which is only known of the name that stands out most."""
     middle, spread = found.on_logit_scale()
     strengths, differences = np.abs(middle) / spread, np.full(middle.shape, np.nan)
     places = strengths.argmax(axis=1)
     known = np.flatnonzero(np.isfinite(found.errors[np.arange(len(places)), places]))
-    differences[known, places[known]] = compared.differences(lines.only(known), places[known])
+    differences[known, places[known]] = compared.differences(lines.only(known), places[known], of_two[known])
     return np.stack([strengths, found.effects, *found.interval(n_compared), found.errors, differences])
 
 

@@ -28,11 +28,9 @@ class Lines:
     #: For each row: how many rows have a smaller value, and how many one that is not larger.
     smaller: Rows
     upto: Rows
-    #: (columns,): columns of two values, or what is left of them beyond given columns.
-    has_two: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, values: Floats, has_two: NDArray[np.bool_]) -> Lines:
+    def of(cls, values: Floats) -> Lines:
         order, n = stable_orders(values), values.shape[1]
         ordered = np.take_along_axis(values, order, axis=1)
         is_first, is_last = np.ones((2, *values.shape), dtype=bool)
@@ -43,7 +41,7 @@ class Lines:
         smaller, upto = np.empty((2, *values.shape), dtype=np.int64)
         np.put_along_axis(smaller, order, starts, axis=1)
         np.put_along_axis(upto, order, ends, axis=1)
-        return cls(values, order, smaller, upto, has_two)
+        return cls(values, order, smaller, upto)
 
     def only(self, columns: Rows) -> Lines:
         """Some of the columns."""
@@ -96,8 +94,11 @@ class Comparison(ABC):
         """(rows, names): the weights of the rows that can be compared with a row."""
 
     @abstractmethod
-    def differences(self, lines: Lines, names: Rows) -> Floats:
-        """(columns,): the effect in the unit of each column, of what is in these places of the names."""
+    def differences(self, lines: Lines, names: Rows, of_two: NDArray[np.bool_]) -> Floats:
+        """(columns,): the effect in the unit of each column, of what is in these places of the names.
+
+        ``of_two``: the columns of two values, also if only what given columns leave of them is here.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,12 +125,12 @@ class OneAgainstRest(Comparison):
         ours, everything = (weights * P).sum(axis=0), weights.sum()
         return np.asarray(P * (everything - ours) + (1 - P) * ours - 2 * weights * P * (1 - P))
 
-    def differences(self, lines: Lines, names: Rows) -> Floats:
+    def differences(self, lines: Lines, names: Rows, of_two: NDArray[np.bool_]) -> Floats:
         """Of medians; of shares for a column of two values."""
         ours = (self.weights * self.memberships.T)[names]
         rest = self.weights - ours
         shares = ((lines.values * one).sum(axis=1) / one.sum(axis=1) for one in (ours, rest))
-        return np.where(lines.has_two, np.subtract(*shares), lines.medians(ours) - lines.medians(rest))
+        return np.where(of_two, np.subtract(*shares), lines.medians(ours) - lines.medians(rest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +155,7 @@ class InOrder(Comparison):
         lonely = self.weights * (1.0 - (P**2).sum(axis=1))
         return np.asarray(((P * others).sum(axis=1) - lonely)[:, None])
 
-    def differences(self, lines: Lines, names: Rows) -> Floats:
+    def differences(self, lines: Lines, names: Rows, of_two: NDArray[np.bool_]) -> Floats:
         """By how much the column rises from one class to the next."""
         steps = self.memberships @ np.arange(self.memberships.shape[1])
         return np.array([_slope(steps, values, self.weights) for values in lines.values])
@@ -205,7 +206,7 @@ class Limits(Comparison):
             total[rows] += np.append(0.0, np.cumsum(self.weights[others]))[counts]
         return total[:, None]
 
-    def differences(self, lines: Lines, names: Rows) -> Floats:
+    def differences(self, lines: Lines, names: Rows, of_two: NDArray[np.bool_]) -> Floats:
         """Of known numbers, their slope per unit of the column; of censored ones, the ratio of hazards per standard
         deviation of the column; NaN for other limits."""
         return np.array([self._difference(values) for values in lines.values])
